@@ -34,10 +34,11 @@ COLOURS = _rounds(LIGHT)
 DARK_COLOURS = _rounds(DARK)
 
 
-def as_style(name: str = "class") -> str:
+def as_style() -> str:
     """The colours as variables of a style sheet, each for the light and the dark page, and as classes of drawings."""
     pairs = enumerate(zip(COLOURS, DARK_COLOURS, strict=True))
-    variables = "".join(f"--{name}-{at}:light-dark({light},{dark});" for at, (light, dark) in pairs)
-    names = ("ink", "soft", "line", "faint", "panel", "grey", *(f"{name}-{at}" for at in range(len(COLOURS))))
+    variables = {f"class-{at}": f"light-dark({light},{dark})" for at, (light, dark) in pairs} | {"grey": GREY}
+    values = "".join(f"--{each}:{value};" for each, value in variables.items())
+    names = ("ink", "soft", "line", "faint", "panel", *variables)
     drawn = "".join(f".f-{each}{{fill:var(--{each})}}.s-{each}{{stroke:var(--{each})}}" for each in names)
-    return f":root{{{variables}--grey:{GREY}}}\n{drawn}\n"
+    return f":root{{{values}}}\n{drawn}\n"

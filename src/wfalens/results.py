@@ -58,7 +58,7 @@ class Result:
         return {name: plain(getattr(self, name)) for name in (*names, *self.computed)}
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The rows as a pandas table.
+        """The rows as a pandas table; numbers by class become a column each, such as `influence_after.pos`.
 
         Examples:
             >>> table = wfa.fidelity(model, corpus).to_dataframe()
@@ -67,7 +67,7 @@ class Result:
         """
         import pandas as pd
 
-        return pd.DataFrame(list(self.rows()))
+        return pd.json_normalize([dict(row) for row in self.rows()])
 
     def to_html(self) -> str:
         """The tables as HTML, every word escaped."""

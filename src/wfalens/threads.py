@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TypeVar
+from itertools import repeat
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,20 +89,21 @@ def passes_of_model(model: object, function: Callable[[Part], Output], parts: It
     return _pool("wfalens-model", threads, os.getpid(), work_alone).map(function, parts)
 
 
-def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:
-    """Call `work(start, stop)` on ranges of about equal cost; no thread for less than `least` cost.
+def in_parallel(work: Callable[..., None], costs: NDArray[np.int64], least: int, *arguments: Any) -> None:
+    """Call `work(start, stop, *arguments)` on ranges of about equal cost; no thread for less than `least` cost.
 
     costs: (items + 1,) cumulated. `work` must release the GIL to gain from this, and write to its range only.
     """
     items, total = len(costs) - 1, int(costs[-1])
     parts = max(1, min(thread_count(), total // least, items))
     if parts == 1:
-        work(0, items)
+        work(0, items, *arguments)
         return
     # a few ranges more than threads, so that one slow core does not hold up the rest
     cuts = np.searchsorted(costs, np.linspace(0, total, 4 * parts + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [items]]))
-    list(_pool("wfalens", parts, os.getpid()).map(work, bounds[:-1], bounds[1:]))
+    same = (repeat(argument) for argument in arguments)
+    list(_pool("wfalens", parts, os.getpid()).map(work, bounds[:-1], bounds[1:], *same))
 
 
 @lru_cache(maxsize=2)

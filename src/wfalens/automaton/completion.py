@@ -23,7 +23,6 @@ from wfalens.validation import Bounds, check_choice, check_numbers, real, whole
 DISTANCES = ("euclidean", "squared")
 STRENGTHS = Bounds(real, 1e-9, 1e9)  # of probed rows: a sum with one of these is a number, and so is its inverse
 MOST_COUNTED = 1 << 53
-_FLOATS_AT_ONCE = 1 << 17  # of differences between centres
 REPRESENTATIVES = Bounds(whole, 1, 1 << 20)
 
 
@@ -222,9 +221,5 @@ class Shared(Completion):
 def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float64]:
     """`g[i,k] = exp(−M[i,k])`, M the Euclidean distance of the centres, or its square (authors' code)."""
     # (n, C) -> (n, n)
-    n, classes = centres.shape
-    near, step = np.empty((n, n)), max(1, _FLOATS_AT_ONCE // (n * classes))
-    for start in range(0, n, step):
-        squared = np.square(centres[start : start + step, None] - centres).sum(2)
-        near[start : start + step] = np.exp(-(squared if distance == "squared" else np.sqrt(squared)))
-    return near
+    squared = np.array([np.square(centre - centres).sum(1) for centre in centres])
+    return np.exp(-(squared if distance == "squared" else np.sqrt(squared)))

@@ -64,20 +64,12 @@ class Doors:
         from wfalens.models.contract import END, is_language_model
         from wfalens.progress import shown
 
+        shared: dict[str, Any] = {"reference": reference, "seed": seed}
+        by_group: dict[str, Any] = {"groups": groups, "group_column": group_column, "positive": positive}
         with shown(progress):
             if END in self._wfa.class_names and is_language_model(self._wfa):
-                return measure_language_model(self._wfa, cast("Any", model), texts, reference=reference, seed=seed)
-            return measure_fidelity(
-                self._wfa,
-                model,
-                texts,
-                reference=reference,
-                groups=groups,
-                group_column=group_column,
-                positive=positive,
-                seed=seed,
-                run=run,
-            )
+                return measure_language_model(self._wfa, cast("Any", model), texts, **shared)
+            return measure_fidelity(self._wfa, model, texts, run=run, **by_group, **shared)
 
     def explain(
         self,

@@ -184,26 +184,11 @@ class LinearWFA(WFA):
         }
 
     @classmethod
-    def of_texts(
-        cls,
-        ids: Ragged[np.int32],
-        *,
-        encoder: TextEncoder,
-        class_names: Sequence[str],
-        factors: Factors,
-        provenance: Mapping[str, Any] | None = None,
-    ) -> LinearWFA:
+    def of_texts(cls, ids: Ragged[np.int32], *, encoder: TextEncoder, factors: Factors, **about: Any) -> LinearWFA:
         """An automaton with the mean of its state before every word of the texts, and their counts of words."""
         counts = np.bincount(ids.values, minlength=len(encoder.vocabulary))
         zero = np.zeros(len(factors.start))
-        wfa = cls(
-            encoder=encoder,
-            class_names=class_names,
-            factors=factors,
-            mean_state=zero,
-            word_counts=counts,
-            provenance=provenance,
-        )
+        wfa = cls(encoder=encoder, factors=factors, mean_state=zero, word_counts=counts, **about)
         total = np.zeros_like(zero)
         for part in ids.chunks(_TOKENS_AT_ONCE):
             after = wfa.state_vectors(part, every=True)[:, :-1]

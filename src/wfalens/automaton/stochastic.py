@@ -204,17 +204,10 @@ class StochasticWFA(WFA):
         self, alpha: float, completion: Completion, centres: NDArray[np.float64] | None = None
     ) -> StochasticWFA:
         """The same observations under another static probability and completion, and perhaps other centres (n, C)."""
-        return StochasticWFA(
-            encoder=self.encoder,
-            class_names=self.class_names,
-            centres=self.centres if centres is None else centres,
-            rows=self.rows,
-            completion=completion,
-            alpha=alpha,
-            state_visits=self.state_visits,
-            word_counts=self.word_counts,
-            provenance=self.provenance,
-        )
+        same = ("encoder", "class_names", "rows", "state_visits", "word_counts", "provenance")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in same}
+        centres = self.centres if centres is None else centres
+        return StochasticWFA(centres=centres, completion=completion, alpha=alpha, **kept)
 
     def _distributions(
         self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ _READABLE = "readable"  # header entry of a readable automaton, and the beginnin
 
 
 def save(wfa: WFA, path: str | Path) -> None:
-    header, tensors = _STORES[wfa.kind](wfa)
+    header, tensors = _stored(wfa)
     _check_in_use(tensors, _linear_bytes(wfa.factors) if isinstance(wfa, LinearWFA) else bytes_in_use(wfa.states))
     if wfa.attached_readable is not None:
         fields, parts = _store_readable(wfa.attached_readable)
@@ -63,7 +63,7 @@ def _linear_bytes(factors: Factors) -> int:
 
 def fingerprint(wfa: WFA) -> str:
     """A hash of all that an automaton is, but not of where it comes from."""
-    header, tensors = _STORES[wfa.kind](wfa)
+    header, tensors = _stored(wfa)
     del header["provenance"]
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
@@ -78,6 +78,10 @@ def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
     rows = {} if isinstance(wfa.completion, Shared) else store_rows("rows", wfa.rows)
     tensors |= {"centres": wfa.centres, "state_visits": wfa.state_visits, **rows, **wfa.completion.tensors()}
     return header | {"alpha": wfa.alpha, "completion": completion}, tensors
+
+
+def _stored(wfa: WFA) -> tuple[dict[str, Any], Tensors]:
+    return _store_linear(wfa) if isinstance(wfa, LinearWFA) else _store_stochastic(cast("StochasticWFA", wfa))
 
 
 def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
@@ -171,10 +175,6 @@ def _counts(file: StoredFile, name: str, axes: int = 1) -> NDArray[np.int64]:
 
 
 _FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
-_STORES: dict[str, Callable[[Any], tuple[dict[str, Any], Tensors]]] = {
-    StochasticWFA.kind: _store_stochastic,
-    LinearWFA.kind: _store_linear,
-}
 _LOADERS: dict[str, Callable[[StoredFile, TextEncoder], WFA]] = {
     StochasticWFA.kind: _load_stochastic,
     LinearWFA.kind: _load_linear,

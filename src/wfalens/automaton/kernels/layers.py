@@ -93,16 +93,12 @@ def layered_states(words: NDArray[np.int32], offsets: NDArray[np.int64], layers:
     In the precision of the layers.
     """
     result = np.ones((len(words) if every else len(offsets) - 1, layers.states + 1), layers.start.dtype)
-
-    def work(first: int, last: int) -> None:
-        _run(words, offsets, first, last, layers, every, result)
-
-    in_parallel(work, offsets, _TOKENS_PER_THREAD)
+    in_parallel(_run, offsets, _TOKENS_PER_THREAD, words, offsets, layers, every, result)
     return result
 
 
 @njit(cache=True, nogil=True)
-def _run(words, offsets, first, last, layers, every, result):  # type: ignore[no-untyped-def]
+def _run(first, last, words, offsets, layers, every, result):  # type: ignore[no-untyped-def]
     """States of the texts first … last − 1."""
     blocks, width = layers.start.shape[0], layers.width
     per_layer, numbers = (width + LANES - 1) // LANES, blocks * LANES
@@ -182,7 +178,7 @@ def _read(x, rows, count, numbers, links, first, inputs, read):  # type: ignore[
         a, b, c, d = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
         sources = (a * numbers, b * numbers, c * numbers, d * numbers)
         targets = (a * LANES, b * LANES, c * LANES, d * LANES)
-        _add_products(x, sources, links, first, inputs, read, targets)
+        _add_products(x, sources, links, first, LANES, inputs, read, targets)
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """Vectors of neighbouring numbers, held in registers: what the compiler does not find by itself in a loop.
 
-`products`, `matrix_products`, `steps` and `fetches` make functions for compiled code. These write the loop over the
+`products`, `steps` and `fetches` make functions for compiled code. These write the loop over the
 lanes as operations on whole vectors, which the compiler divides into those of the processor at hand. Arrays are flat,
 and places in them are given as numbers.
 Products and sums may be fused, but no sum is reordered: a row's result is the same whatever is computed beside it.
@@ -82,65 +82,39 @@ def _data(context: Any, builder: Any, array: Any, value: Any) -> Any:
     return context.make_array(array)(context, builder, value).data
 
 
-def products(lanes: int) -> Callable[..., Any]:
-    """Compiled code only: `add_products` for tables of so many columns."""
-
-    @intrinsic
-    def add_products(_typing, x, sources, table, first, inputs, out, targets):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        """`out[target + j] = Σᵢ x[source + i]·table[first + i·lanes + j]` for each source and its target.
-
-        sources, targets: tuples of as many places as there are rows of x; what is loaded of the table serves them all.
-        """
-        rows, place = len(sources), types.intp
-        places = types.UniTuple(place, rows)  # type: ignore[no-untyped-call]
-        signature = types.void(x, places, table, place, place, out, places)
-
-        def write(context, builder, signature, values):  # type: ignore[no-untyped-def]
-            kinds = signature.args
-            vectors = _Vectors(context, builder, kinds[0].dtype, lanes)
-            from_x, from_table, to = (_data(context, builder, kinds[at], values[at]) for at in (0, 2, 5))
-            begins, ends = (_numbers(builder, values[at], rows) for at in (1, 6))
-            sums = [vectors.zero() for _ in range(rows)]
-            with cgutils.for_range(builder, values[4]) as loop:
-                at = builder.add(values[3], builder.mul(loop.index, loop.index.type(lanes)))
-                row = vectors.load(from_table, at)
-                for begin, total in zip(begins, sums, strict=True):
-                    number = vectors.spread(from_x, builder.add(begin, loop.index))
-                    builder.store(vectors.product_and(number, row, builder.load(total)), total)
-            for end, total in zip(ends, sums, strict=True):
-                vectors.store(builder.load(total), to, end)
-            return context.get_dummy_value()
-
-        return signature, write
-
-    return add_products
-
-
-def matrix_products(lanes: int, vectors: int, chains: int) -> Callable[..., Any]:
+def products(lanes: int, vectors: int = 1, chains: int = 1) -> Callable[..., Any]:
     """Compiled code only: `multiply` by so many vectors of columns; as many sums as `chains` grow side by side."""
 
     @intrinsic
-    def multiply(_typing, x, source, table, first, stride, inputs, out, target):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        """`out[target + j] = Σᵢ x[source + i]·table[first + i·stride + j]`; inputs: a multiple of `chains`"""
-        place = types.intp
-        signature = types.void(x, place, table, place, place, place, out, place)
+    def multiply(_typing, x, sources, table, first, stride, inputs, out, targets):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        """`out[target + j] = Σᵢ x[source + i]·table[first + i·stride + j]` for each source and its target.
+
+        sources, targets: tuples of as many places as there are rows of x; what is loaded of the table serves them all.
+        inputs: a multiple of `chains`
+        """
+        rows, place = len(sources), types.intp
+        places = types.UniTuple(place, rows)  # type: ignore[no-untyped-call]
+        signature = types.void(x, places, table, place, place, place, out, places)
 
         def write(context, builder, signature, values):  # type: ignore[no-untyped-def]
-            kinds, (_, source, _, first, stride, inputs, _, target) = signature.args, values
+            kinds, (_, _, _, first, stride, inputs, _, _) = signature.args, values
             writer = _Vectors(context, builder, kinds[0].dtype, lanes)
             of_x, of_table, to = (_data(context, builder, kinds[at], values[at]) for at in (0, 2, 6))
-            sums = [[writer.zero() for _ in range(vectors)] for _ in range(chains)]
+            begins, ends = (_numbers(builder, values[at], rows) for at in (1, 7))
+            sums = [[[writer.zero() for _ in range(vectors)] for _ in range(rows)] for _ in range(chains)]
             with cgutils.for_range(builder, builder.udiv(inputs, inputs.type(chains))) as loop:
-                for chain, totals in enumerate(sums):
+                for chain, by_row in enumerate(sums):
                     row = builder.add(builder.mul(loop.index, inputs.type(chains)), inputs.type(chain))
-                    number = writer.spread(of_x, builder.add(source, row))
-                    begin = builder.add(first, builder.mul(row, stride))
-                    for vector, total in enumerate(totals):
-                        entries = writer.load(of_table, builder.add(begin, begin.type(lanes * vector)))
-                        builder.store(writer.product_and(number, entries, builder.load(total)), total)
-            for vector, parts in enumerate(zip(*sums, strict=True)):
-                total = reduce(builder.fadd, [builder.load(part) for part in parts])
-                writer.store(total, to, builder.add(target, target.type(lanes * vector)))
+                    at = builder.add(first, builder.mul(row, stride))
+                    entries = [writer.load(of_table, builder.add(at, at.type(lanes * each))) for each in range(vectors)]
+                    for begin, totals in zip(begins, by_row, strict=True):
+                        number = writer.spread(of_x, builder.add(begin, row))
+                        for entry, total in zip(entries, totals, strict=True):
+                            builder.store(writer.product_and(number, entry, builder.load(total)), total)
+            for end, by_chain in zip(ends, zip(*sums, strict=True), strict=True):
+                for vector, parts in enumerate(zip(*by_chain, strict=True)):
+                    total = reduce(builder.fadd, [builder.load(part) for part in parts])
+                    writer.store(total, to, builder.add(end, end.type(lanes * vector)))
             return context.get_dummy_value()
 
         return signature, write

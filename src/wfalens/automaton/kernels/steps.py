@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfalens.automaton.kernels.simd import fetches, matrix_products
+from wfalens.automaton.kernels.simd import fetches, products
 from wfalens.threads import in_parallel
 
 CODES = range(5)  # PROBE and all after it have rows of their own
@@ -33,7 +33,7 @@ _KEPT_FLOATS = 1 << 23  # of the table of scales
 _IDENTITY = -1
 FIRST = np.int64(0)  # a plain 0 would have functions compiled again for that constant
 _LANES, _CHAINS, _WIDE = 16, 4, 48  # of a product with a matrix; wide ones take three vectors at a time
-_one, _two, _three = (matrix_products(_LANES, vectors, _CHAINS) for vectors in (1, 2, 3))
+_one, _two, _three = (products(_LANES, vectors, _CHAINS) for vectors in (1, 2, 3))
 _fetch_line, _fetch_scales, _fetch_matrix = fetches(1), fetches(48), fetches(256)  # what the next word will need
 _DEPTH = 32  # steps on the stack before it starts again; that rows are never reused within a step helps the compiler
 
@@ -138,7 +138,7 @@ def in_single(rule: Rule) -> Rule:
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _run(words, offsets, first, last, initial, rows, rule, matrices, every, result):  # type: ignore[no-untyped-def]
+def _run(first, last, words, offsets, initial, rows, rule, matrices, every, result):  # type: ignore[no-untyped-def]
     """Distributions for the texts first … last − 1, after every word or after the last one, in the result's precision.
 
     The step stands here in one piece: helpers that take arrays would count references on every call, which
@@ -186,7 +186,7 @@ def _run(words, offsets, first, last, initial, rows, rule, matrices, every, resu
                 if has_matrices and matrix_at[word] >= 0:
                     begin = matrix_at[word] * inputs * lanes
                     for column in range(0, lanes, _WIDE):
-                        x, y, left = at * lanes, to * lanes + column, lanes - column
+                        x, y, left = (at * lanes,), (to * lanes + column,), lanes - column
                         if left >= _WIDE:
                             _three(d, x, table, begin + column, lanes, inputs, d, y)
                         elif left == 2 * _LANES:
@@ -263,16 +263,13 @@ def distributions(
     result = np.empty(shape, np.float64 if matrices is None else np.float32)
     start = initial.view()
     start.setflags(write=False)  # the kernel is compiled for one kind of array, whoever owns it
-
-    def work(first: int, last: int) -> None:
-        _run(words, offsets, first, last, start, rows, rule, matrices or _NO_MATRICES, every, result)
-
-    in_parallel(work, offsets, _TOKENS_PER_THREAD)
+    what = words, offsets, start, rows, rule, matrices or _NO_MATRICES, every, result
+    in_parallel(_run, offsets, _TOKENS_PER_THREAD, *what)
     return result
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _product(left, columns, first, last, result):  # type: ignore[no-untyped-def]
+def _product(first, last, left, columns, result):  # type: ignore[no-untyped-def]
     for row in range(first, last):
         for column in range(columns.shape[0]):
             total = 0.0
@@ -286,16 +283,12 @@ def product(left: NDArray[np.floating], right: NDArray[np.float64]) -> NDArray[n
     # (N, n), (n, C) -> (N, C)
     result = np.empty((len(left), right.shape[1]))
     columns = np.ascontiguousarray(right.T)
-
-    def work(first: int, last: int) -> None:
-        _product(left, columns, first, last, result)
-
-    in_parallel(work, np.arange(len(left) + 1), _TOKENS_PER_THREAD)
+    in_parallel(_product, np.arange(len(left) + 1), _TOKENS_PER_THREAD, left, columns, result)
     return result
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _nearest(points, columns, first, last, result):  # type: ignore[no-untyped-def]
+def _nearest(first, last, points, columns, result):  # type: ignore[no-untyped-def]
     classes, centres = columns.shape
     distance = np.empty(centres, np.float32)
     bits = distance.view(np.int32)  # of numbers that are not negative: they rise with the number
@@ -317,9 +310,5 @@ def nearest_centre(points: NDArray[np.float32], centres: NDArray[np.float32]) ->
     """The state of each output: 1 + the nearest centre, the first of equals. (N, C), (K, C) -> (N,)"""
     result = np.empty(len(points), np.int32)
     columns = np.ascontiguousarray(centres.T)
-
-    def work(first: int, last: int) -> None:
-        _nearest(points, columns, first, last, result)
-
-    in_parallel(work, np.arange(len(points) + 1), 10 * _TOKENS_PER_THREAD)
+    in_parallel(_nearest, np.arange(len(points) + 1), 10 * _TOKENS_PER_THREAD, points, columns, result)
     return result
