@@ -4,6 +4,7 @@ from wfalens import explanation as explanation
 from wfalens import export as export
 from wfalens import extraction as extraction
 from wfalens import language as language
+from wfalens import models as models
 from wfalens import monitoring as monitoring
 from wfalens import repair as repair
 from wfalens import report as report

@@ -1,5 +1,6 @@
 from .baselines import BaselineCheck as BaselineCheck
 from .baselines import check_baseline as check_baseline
+from .baselines import find_extraction_texts as find_extraction_texts
 from .comparison import Agreement as Agreement
 from .comparison import Decile as Decile
 from .comparison import Estimate as Estimate
@@ -11,13 +12,13 @@ from .comparison import trace_text as trace_text
 from .explanations import ExplanationScores as ExplanationScores
 from .explanations import compare_explanations as compare_explanations
 from .explanations import evaluate_explanations as evaluate_explanations
-from .extraction_texts import find_extraction_texts as find_extraction_texts
 from .fidelity import Fidelity as Fidelity
 from .fidelity import measure_fidelity as measure_fidelity
 from .groups import Gap as Gap
 from .groups import Group as Group
 from .groups import GroupRates as GroupRates
 from .groups import GroupReport as GroupReport
+from .label_errors import find_label_errors as find_label_errors
 from .language_models import LanguageModelFidelity as LanguageModelFidelity
 from .language_models import PrefixAgreement as PrefixAgreement
 from .language_models import measure_language_model as measure_language_model

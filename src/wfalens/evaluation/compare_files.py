@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ class BlockComparison:
     """All that is kept of a block; no comparison if it has no text with a word in it."""
 
     comparison: Comparison | None
-    outputs: NDArray[np.float32] | None  # (texts, C): the model's, where they are kept
     rows: RowCounts
 
 
@@ -57,19 +56,15 @@ class ComparisonTask:
         has_labels = self.source.has_labels
         classes = {name: number for number, name in enumerate(self.wfa.class_names)} if has_labels else None
         compared: list[Comparison] = []
-        kept: list[NDArray[np.float32]] = []
         rows: list[RowCounts] = []
         for block in job.read(self.source):
             found = encoded(block, self.wfa.encoder, classes, self.skips_errors)
             rows.append(found.rows)
             if len(found.ids):
-                kept.append(text_outputs(model, block.texts, found.texts, found.ids))
-                compared.append(Comparison.of(self.wfa, found.ids, kept[-1], found.truth))
-        return BlockComparison(
-            Comparison.joined(compared) if compared else None,
-            np.concatenate(kept) if kept and self.keeps_outputs else None,
-            RowCounts.of(rows),
-        )
+                outputs = text_outputs(model, block.texts, found.texts, found.ids)
+                each = Comparison.of(self.wfa, found.ids, outputs, found.truth)
+                compared.append(replace(each, outputs=outputs) if self.keeps_outputs else each)
+        return BlockComparison(Comparison.joined(compared) if compared else None, RowCounts.of(rows))
 
 
 def compare_files(
@@ -84,17 +79,15 @@ def compare_files(
     with (run or RunConfig()).opened(files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
         classes = {name: number for number, name in enumerate(wfa.class_names)} if files.has_labels else None
         scan = scan_files(opened, wfa.encoder, seed, classes)
-        comparison, outputs, rows = _compare_blocks(wfa, model, scan, opened)
-        ids = scan.sample.ids
+        comparison, rows = _compare_blocks(wfa, model, scan, opened)
+        ids, outputs = scan.sample.ids, comparison.outputs
         if outputs is None or rows.texts != len(ids):  # there are more texts, or a block was left out
             outputs = last_outputs(model, ids)
         opened.record("finish", texts=rows.texts, tokens=rows.tokens, left_out=rows.left_out)
     return comparison, ids, outputs
 
 
-def _compare_blocks(
-    wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun
-) -> tuple[Comparison, NDArray[np.float32] | None, RowCounts]:
+def _compare_blocks(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun) -> tuple[Comparison, RowCounts]:
     """The comparison of all texts, in the order of the corpus; outputs are kept where the sample holds all texts."""
     source = run.source
     work = BlockTask(
@@ -105,7 +98,7 @@ def _compare_blocks(
         number=lambda job: job.number,
         stored=_stored,
         restored=lambda file: _restored(file, source.has_labels),
-        skipped=(lambda job, reason: BlockComparison(None, None, job.skipped(reason))) if run.skips_errors else None,
+        skipped=(lambda job, reason: BlockComparison(None, job.skipped(reason))) if run.skips_errors else None,
     )
     found: dict[int, BlockComparison] = {}
     texts = 0
@@ -118,27 +111,23 @@ def _compare_blocks(
     rows.say_left_out()
     if rows.texts == 0:
         raise InputError(f"{source.name}: there is no text with a word in it", code="no-words")
-    compared = Comparison.joined([part.comparison for part in parts if part.comparison is not None])
-    outputs = [part.outputs for part in parts if part.outputs is not None]
-    return compared, np.concatenate(outputs) if outputs else None, rows
+    return Comparison.joined([part.comparison for part in parts if part.comparison is not None]), rows
 
 
 def _stored(found: BlockComparison) -> tuple[dict[str, object], Tensors]:
     columns = {} if found.comparison is None else vars(found.comparison)
-    tensors: Tensors = {name: column for name, column in columns.items() if column is not None}
-    if found.outputs is not None:
-        tensors[_OUTPUTS] = found.outputs
-    return {"rows": found.rows.to_dict()}, tensors
+    return {"rows": found.rows.to_dict()}, {name: column for name, column in columns.items() if column is not None}
 
 
 def _restored(file: StoredFile, has_labels: bool) -> BlockComparison:
     rows = RowCounts.stored(file)
     if rows.texts == 0:
-        return BlockComparison(None, None, rows)
+        return BlockComparison(None, rows)
     kinds = _COLUMNS | (_TRUTH if has_labels else {})
     columns = {name: file.tensor(name, kind) for name, kind in kinds.items()}
+    if _OUTPUTS in file.tensors:
+        columns[_OUTPUTS] = file.tensor(_OUTPUTS, "f", 2)
     for name, column in columns.items():
         if len(column) != rows.texts:
             raise file.fail(f"the tensor {name!r} has {len(column)} entries for {rows.texts} texts")
-    outputs = file.tensor(_OUTPUTS, "f", 2) if _OUTPUTS in file.tensors else None
-    return BlockComparison(Comparison(**columns), outputs, rows)
+    return BlockComparison(Comparison(**columns), rows)

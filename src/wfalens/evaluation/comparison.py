@@ -148,6 +148,7 @@ class Comparison:
     length: NDArray[np.int32]
     rare: NDArray[np.float64]  # share of the words that are rare
     truth: NDArray[np.int32] | None = None  # the true class, where labels are known
+    outputs: NDArray[np.floating] | None = None  # (texts, C): the model's, where they are kept
 
     @classmethod
     def of(
@@ -176,7 +177,7 @@ class Comparison:
 
     @classmethod
     def joined(cls, parts: Sequence[Comparison]) -> Comparison:
-        """One comparison of several, all with labels or all without."""
+        """One comparison of several, all with labels and outputs or all without."""
         known = [field.name for field in fields(cls) if getattr(parts[0], field.name) is not None]
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in known})
 
@@ -189,8 +190,10 @@ class Comparison:
         return np.asarray(self.label == self.predicted)
 
 
-def check_pair(wfa: WFA, model: PrefixClassifier) -> None:
-    """Refuse a model that cannot be the one that the automaton was extracted from."""
+def check_pair(wfa: WFA, model: PrefixClassifier | None) -> None:
+    """Refuse a model that cannot be the one that the automaton was extracted from; without a model all is well."""
+    if model is None:
+        return
     for name in ("class_names", "encoder"):
         if not hasattr(model, name):
             raise InputError(

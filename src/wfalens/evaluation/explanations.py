@@ -287,8 +287,8 @@ def _scored(
 ) -> tuple[Scores, float]:
     """The scores of every text for the model's class, and the mean milliseconds for a text."""
     scores, seconds = [], 0.0
-    progress.start(f"explaining ({name})", len(texts))
-    for text, length, label in zip(texts, lengths, labels, strict=True):
+    asked = list(zip(texts, lengths, labels, strict=True))
+    for text, length, label in progress.track(asked, f"explaining ({name})"):
         began = time.perf_counter()
         found = np.asarray(scorer(text), np.float64)
         seconds += time.perf_counter() - began
@@ -297,8 +297,6 @@ def _scored(
         if not np.all(np.isfinite(found)):
             raise InputError(f"{name} returned scores that are not numbers")
         scores.append(found if found.ndim == 1 else found[:, label])
-        progress.advance()
-    progress.finish()
     return scores, 1000 * seconds / len(texts)
 
 

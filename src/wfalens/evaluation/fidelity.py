@@ -30,6 +30,7 @@ from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.scale.run_config import RunConfig
 from wfalens.text.corpus import Corpus, as_texts
+from wfalens.text.encoder import require_words
 from wfalens.text.files import TextFiles
 from wfalens.threads import model_threads_limited
 
@@ -194,9 +195,7 @@ def measure_fidelity(
         check_groups(groups, len(texts))
         positive_classes(wfa.class_names, positive)
     given = texts if isinstance(texts, Ragged) else as_texts(texts)
-    kept, ids = (given if isinstance(given, Ragged) else wfa.encoder.encode(given)).nonempty()
-    if len(ids) == 0:
-        raise InputError("there is no text with a word in it", code="no-words")
+    kept, ids = require_words(given if isinstance(given, Ragged) else wfa.encoder.encode(given))
     labels = texts.relabelled(wfa.class_names).labels if isinstance(texts, Corpus) else None
     with model_threads_limited():
         outputs = text_outputs(model, given, kept, ids)

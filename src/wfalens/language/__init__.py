@@ -1,14 +1,8 @@
-"""Language models and their automata as distributions over strings."""
+"""Language models and their automata as distributions over strings.
 
-from wfalens.language.probability import Language, log_probability, perplexity
-from wfalens.language.strings import most_likely, sample
-from wfalens.models.contract import is_language_model
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = [
-    "Language",
-    "is_language_model",
-    "log_probability",
-    "most_likely",
-    "perplexity",
-    "sample",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
