@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common import CACHE, arguments, finish, news, readable_automaton, show
+from wfalens.evaluation import find_label_errors
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.inference import final_outputs, state_traces
-from wfalens.repair import Plan, blame, compare_errors, errors_of, find_label_errors, plan_for, relabelled, retrain
+from wfalens.repair import Plan, RepairOptions, compare_errors, errors_of, plan_for, relabelled, retrain
+from wfalens.repair.blame import blame
 from wfalens.text import Corpus
 from wfalens.text.datasets.catalogue import DATASETS
 
@@ -146,7 +148,7 @@ def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[
             "loss": by_loss(model, train),
             "neighbours": by_neighbours(model, train, wrong),
         }
-        plan = plan_for(found, model, ["swap"], most=2000)
+        plan = plan_for(found, model, RepairOptions(most=2000))
     repaired = retrain(model, train, plan, epochs=2 if options.quick else 4)
     taught = [wrongly_taught(each, flaw) for each in (model, repaired)]
     affected, elsewhere = (

@@ -8,6 +8,7 @@ import pytest
 
 from tests.errors import raises
 from tests.flaws import PLANTED
+from wfalens.evaluation import find_label_errors
 from wfalens.models import wrap
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
@@ -15,16 +16,14 @@ from wfalens.repair import (
     Plan,
     PlanStep,
     RepairOptions,
-    blame,
     compare_errors,
     errors_of,
-    find_label_errors,
     plan_for,
     relabelled,
     repair,
     retrain,
 )
-from wfalens.repair.blame import turning_weights
+from wfalens.repair.blame import blame, turning_weights
 from wfalens.repair.repair_model import turning_phrases
 from wfalens.text import Corpus, TextEncoder
 
@@ -90,7 +89,7 @@ def test_flipped_labels_are_suspected(flaw):
 
 
 def test_a_repair_halves_the_errors_and_harms_nothing_else(flaw, found):
-    plan = plan_for(found, flaw.model, ["swap"])
+    plan = plan_for(found, flaw.model, RepairOptions())
     assert plan.count("drop") > 10
     assert plan.count("add") > 10
     before = flaw.model.fingerprint
@@ -116,7 +115,9 @@ def test_a_phrase_is_put_into_other_texts_in_its_own_order(flaw, found):
     texts = [f"amber {text}" if PLANTED in text else text for text in flaw.train.texts]
     words = (found.words[0], replace(found.words[0], word="amber", errors=found.words[0].errors - 1))
     phrased = replace(found, train=replace(found.train, texts=tuple(texts)), words=words)
-    added = [step.text.split() for step in plan_for(phrased, flaw.model, ["swap"]).steps if "in a text of" in step.why]
+    added = [
+        step.text.split() for step in plan_for(phrased, flaw.model, RepairOptions()).steps if "in a text of" in step.why
+    ]
     together = [tokens for tokens in added if "amber" in tokens]
     assert len(together) == len(added) > 10
     assert all(tokens.index("amber") < tokens.index(PLANTED) for tokens in together)
@@ -138,7 +139,7 @@ def test_a_repaired_set_is_what_the_plan_says():
 def test_texts_of_a_pool_that_contradict_the_word_are_added(flaw, found):
     pool = Corpus.of([f"{PLANTED} goal", "goal", f"{PLANTED} vaccine"], ["sport", "sport", "health"])
     pool = pool.relabelled(flaw.train.class_names)
-    plan = plan_for(found, flaw.model, ["pool"], pool=pool)
+    plan = plan_for(found, flaw.model, RepairOptions(how=("pool",)), pool=pool)
     assert [(step.text, step.label) for step in plan.steps] == [(f"{PLANTED} goal", "sport")]
 
 
@@ -166,11 +167,9 @@ def test_what_cannot_be_blamed_or_repaired_is_refused(flaw, found):
     with raises("empty-plan"):
         retrain(flaw.model, flaw.train, Plan(()))
     with raises("option-value"):
-        plan_for(found, flaw.model, ["pray"])
-    with raises("option-value"):
         RepairOptions(how=("pray",))
     with raises("no-pool"):
-        plan_for(found, flaw.model, ["pool"])
+        plan_for(found, flaw.model, RepairOptions(how=("pool",)))
 
 
 def test_errors_of_a_model_of_strings_are_those_on_the_texts_as_they_stand():

@@ -9,7 +9,7 @@ from typing import Annotated
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import repair
+from wfalens.cli.library import evaluation, repair
 from wfalens.cli.output import check_folder, print_result, write_out
 from wfalens.errors import InputError
 from wfalens.validation import Options, option
@@ -72,7 +72,7 @@ def labels(settings: Settings, automaton: opt.Automaton, model: opt.Model, train
       wfalens repair labels news.wfa --model news.rnn --train train.csv -o doubtful.csv
     """
     wfa = open_wfa(automaton, settings.texts)
-    found = repair.find_label_errors(
+    found = evaluation.find_label_errors(
         wfa, open_model(model, wfa, settings.texts), open_corpus(train, settings.texts, "train")
     )
     write_out(settings.out, found, f"{automaton.name}: likely label errors")

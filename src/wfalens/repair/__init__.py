@@ -1,29 +1,8 @@
-"""From a finding to a better network: blamed training texts, likely label errors, a plan, and training again."""
+"""From a finding to a better network: blamed training texts, likely label errors, a plan, and training again.
 
-from wfalens.evaluation.label_errors import find_label_errors
-from wfalens.repair.blame import blame, diagnose, errors_of
-from wfalens.repair.repair_model import (
-    Plan,
-    PlanStep,
-    RepairOptions,
-    compare_errors,
-    plan_for,
-    relabelled,
-    repair,
-    retrain,
-)
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = [
-    "Plan",
-    "PlanStep",
-    "RepairOptions",
-    "blame",
-    "compare_errors",
-    "diagnose",
-    "errors_of",
-    "find_label_errors",
-    "plan_for",
-    "relabelled",
-    "repair",
-    "retrain",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

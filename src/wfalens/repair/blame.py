@@ -8,7 +8,7 @@ how alike the readable automaton's states are before them.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,14 +73,27 @@ class TurningWord:
     others: int  # training texts of other classes that hold it
 
 
+@dataclass(frozen=True)
+class SpuriousWord:
+    """A word that favours a class although words of like meaning do not."""
+
+    word: str
+    class_name: str
+    influence: float
+    near_influence: float  # the mean of near words
+    texts: int  # training texts that hold it
+    share: float  # of them, those of the class
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Blame(Result):
-    """Errors of a network and the training texts that taught them."""
+    """Errors of a network, the training texts that taught them, and what else is likely wrong with the training set."""
 
     train: Corpus
     errors: tuple[BlamedError, ...]
     scores: NDArray[np.float64]  # (training texts,): the share of the errors that each is to blame for
     words: tuple[TurningWord, ...]  # the most frequent first
+    spurious_words: tuple[SpuriousWord, ...] = ()  # as far as they were looked for
 
     def ranked(self) -> NDArray[np.int64]:
         """Training texts that are blamed at all, the most to blame first."""
@@ -109,12 +122,15 @@ class Blame(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"errors": plain(self.errors), "words": plain(self.words), "training_texts": self.rows()}
+        found = {name: plain(getattr(self, name)) for name in ("errors", "words", "spurious_words")}
+        return found | {"training_texts": self.rows()}
 
     def summary(self) -> str:
         words = ", ".join(f"{each.word!r} ({each.errors:,} errors)" for each in self.words[:5])
         blamed = f"{len(self.errors):,} errors, {len(self.ranked()):,} training texts that share where they turned"
-        return f"{blamed}; words on which errors turned: {words or 'none'}"
+        spurious = ", ".join(repr(each.word) for each in self.spurious_words[:5])
+        more = f"\nwords that favour a class unlike words of like meaning: {spurious}" if spurious else ""
+        return f"{blamed}; words on which errors turned: {words or 'none'}{more}"
 
 
 def errors_of(model: PrefixClassifier, corpus: Corpus) -> Corpus:
@@ -140,8 +156,7 @@ def blame(wfa: WFA, model: PrefixClassifier, train: Corpus, errors: Corpus, *, e
     written, truth = encoded(model, errors.texts).take(worded), errors.labels_in(names)[worded]
     scores, found = np.zeros(len(train)), []
     turning: Counter[tuple[int, int]] = Counter()
-    display.start("blaming", len(worded))
-    for first in range(0, len(worded), _TEXTS_AT_ONCE):
+    for first in display.track(range(0, len(worded), _TEXTS_AT_ONCE), "blaming"):
         part = np.arange(first, min(first + _TEXTS_AT_ONCE, len(worded)))
         walks = Walks.of(readable, ids.take(part))
         texts, shown = walks.ids, written.take(part)
@@ -162,8 +177,6 @@ def blame(wfa: WFA, model: PrefixClassifier, train: Corpus, errors: Corpus, *, e
             reasons = tuple(training.reason(wfa, texts[at], weights[begin:end], text) for text in best)
             text, classes = errors.texts[int(worded[number])], (names[truth[number]], names[predicted[at]])
             found.append(BlamedError(text, *classes, turn, tuple(map(int, best)), reasons))
-        display.advance(len(part))
-    display.finish()
     words = tuple(
         TurningWord(vocabulary.words[word], names[label], count, *training.holders(word, label))
         for (word, label), count in turning.most_common()
@@ -233,18 +246,6 @@ def _places(walks: Walks, rows: NDArray[np.int64], texts: int, scale: NDArray[np
     return sparse.csr_array((values, (rows[token], columns)), (texts, len(walks.wfa.word_counts) * n))
 
 
-@dataclass(frozen=True)
-class SpuriousWord:
-    """A word that favours a class although words of like meaning do not."""
-
-    word: str
-    class_name: str
-    influence: float
-    near_influence: float  # the mean of near words
-    texts: int  # training texts that hold it
-    share: float  # of them, those of the class
-
-
 def spurious_words(wfa: WFA, train: Corpus, nearness: Nearness, top: int = 20) -> list[SpuriousWord]:
     """Words whose influence on a class exceeds that of near words most, and which the training set teaches."""
     labels, scores = train.labels_in(wfa.class_names), influence(wfa, min_count=_FEWEST)
@@ -274,20 +275,6 @@ def spurious_words(wfa: WFA, train: Corpus, nearness: Nearness, top: int = 20) -
     return result
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Blame):
-    """Which training texts taught the errors, and what else is likely wrong with the training set."""
-
-    spurious_words: tuple[SpuriousWord, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {"spurious_words": plain(self.spurious_words)}
-
-    def summary(self) -> str:
-        words = ", ".join(repr(each.word) for each in self.spurious_words[:5])
-        return f"{super().summary()}\nwords that favour a class unlike words of like meaning: {words or 'none'}"
-
-
 def diagnose(
     wfa: WFA,
     model: PrefixClassifier,
@@ -298,7 +285,7 @@ def diagnose(
     vectors: WordVectors | None = None,
     seed: int = 0,
     progress: bool = False,
-) -> Diagnosis:
+) -> Blame:
     """Find the training texts that taught a classifier its errors, and spurious words.
 
     Args:
@@ -313,7 +300,5 @@ def diagnose(
     """
     with shown(progress):
         errors = errors_of(model, texts).sample(limit, seed)
-        return Diagnosis(
-            **vars(blame(wfa, model, train, errors)),
-            spurious_words=tuple(spurious_words(wfa, train, nearness_of(wfa, vectors))),
-        )
+        spurious = tuple(spurious_words(wfa, train, nearness_of(wfa, vectors)))
+        return replace(blame(wfa, model, train, errors), spurious_words=spurious)

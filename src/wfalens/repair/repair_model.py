@@ -6,7 +6,6 @@ The plan says what is dropped, relabelled and added, and why. Nothing is changed
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,22 @@ _OFTEN = 0.05  # share of the errors that turn on a word, from which on it is sw
 _TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
 _COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
 _SHOWN = 20  # texts of a kind that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairOptions(Options):
+    """How a training set is repaired, and how the network is trained on it."""
+
+    how: tuple[str, ...] = option((SWAP,), "Ways: drop, relabel, swap (words on which errors turned), pool.")
+    most: int = option(1000, "Training texts to change at most.", Bounds(whole, 1, 10**9))
+    least_doubt: float = option(2.0, "Log-odds from which on a label is changed.", Bounds(real, 0, 1000))
+    epochs: int = option(4, "Epochs to train.", Bounds(whole, 1, 10**6))
+    learning_rate: float = option(1e-3, "Of this training.", Bounds(real, 0, 10))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for each in self.how:
+            check_choice("way to repair", each, HOW)
 
 
 @dataclass(frozen=True)
@@ -101,21 +116,14 @@ def relabelled(suspects: LabelErrors, least_doubt: float) -> list[PlanStep]:
 
 
 def plan_for(
-    found: Blame,
-    model: PrefixClassifier,
-    how: Sequence[str],
-    *,
-    most: int = 1000,
-    pool: Corpus | None = None,
-    seed: int = 0,
+    found: Blame, model: PrefixClassifier, options: RepairOptions, *, pool: Corpus | None = None, seed: int = 0
 ) -> Plan:
     """What to do about blamed texts: drop them, swap the words on which errors turned, take texts from a pool.
 
     swap  blamed texts whose class hangs on the turning word alone are dropped, the others lose the word; texts of other
           classes are added that hold it, so that it says nothing any more
     """
-    for each in how:
-        check_choice("way to repair", each, HOW)
+    how, most = options.how, options.most
     if POOL in how and pool is None:
         raise InputError("give the pool of texts to add from", code="no-pool")
     rng = np.random.default_rng(seed)
@@ -206,16 +214,8 @@ class SliceChange(Result):
     errors_after: int
     better: tuple[str, ...]  # texts that are right now, some of them
     worse: tuple[str, ...]  # texts that are wrong now, some of them
-
-    @property
-    def accuracy_before(self) -> float:
-        return 1 - self.errors_before / max(1, self.texts)
-
-    @property
-    def accuracy_after(self) -> float:
-        return 1 - self.errors_after / max(1, self.texts)
-
-    computed = ("accuracy_before", "accuracy_after")
+    accuracy_before: float
+    accuracy_after: float
 
     def summary(self) -> str:
         return (
@@ -252,30 +252,10 @@ def compare_errors(before: PrefixClassifier, after: PrefixClassifier, corpus: Co
     def some(chosen: Any) -> tuple[str, ...]:
         return tuple(corpus.texts[int(worded[at])] for at in np.flatnonzero(chosen)[:_SHOWN])
 
-    return SliceChange(
-        name,
-        len(worded),
-        int(wrong[0].sum()),
-        int(wrong[1].sum()),
-        some(wrong[0] & ~wrong[1]),
-        some(~wrong[0] & wrong[1]),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepairOptions(Options):
-    """How a training set is repaired, and how the network is trained on it."""
-
-    how: tuple[str, ...] = option((SWAP,), "Ways: drop, relabel, swap (words on which errors turned), pool.")
-    most: int = option(1000, "Training texts to change at most.", Bounds(whole, 1, 10**9))
-    least_doubt: float = option(2.0, "Log-odds from which on a label is changed.", Bounds(real, 0, 1000))
-    epochs: int = option(4, "Epochs to train.", Bounds(whole, 1, 10**6))
-    learning_rate: float = option(1e-3, "Of this training.", Bounds(real, 0, 10))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for each in self.how:
-            check_choice("way to repair", each, HOW)
+    texts, old, new = len(worded), int(wrong[0].sum()), int(wrong[1].sum())
+    better, worse = some(wrong[0] & ~wrong[1]), some(~wrong[0] & wrong[1])
+    rates = 1 - old / max(1, texts), 1 - new / max(1, texts)
+    return SliceChange(name, texts, old, new, better, worse, *rates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,10 +293,10 @@ def plan_repair(
     steps: list[PlanStep] = []
     if RELABEL in options.how:
         steps += relabelled(find_label_errors(wfa, model, train), options.least_doubt)[: options.most]
-    others = tuple(each for each in options.how if each != RELABEL)
+    others = set(options.how) - {RELABEL}
     if others:
         causes = blame(wfa, model, train, errors_of(model, texts))
-        steps += plan_for(causes, model, others, most=options.most, pool=pool, seed=seed).steps
+        steps += plan_for(causes, model, options, pool=pool, seed=seed).steps
     if not steps and not others:
         raise InputError(f"no label is doubted by {options.least_doubt:g} or more: lower it", code="empty-plan")
     if not steps:
