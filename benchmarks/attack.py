@@ -13,8 +13,9 @@ import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.extraction import Stochastic, extract
-from wfalens.robustness.attack import RECIPES, run_attack
+from wfalens.robustness.attack import RECIPES
 from wfalens.robustness.attack.attack_result import AttackResult
+from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text import Corpus
 
 # isort: split

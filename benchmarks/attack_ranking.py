@@ -22,8 +22,9 @@ from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.explanation import shapley_each
 from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
-from wfalens.robustness.attack import AttackContext, run_attack
-from wfalens.robustness.attack.recipes import Candidates, Change, Replacements, Search, Target
+from wfalens.robustness.attack import AttackContext
+from wfalens.robustness.attack.recipes import Candidates, Change, Search, Target, WordReplacements
+from wfalens.robustness.attack.run_attack import run_attack
 
 # isort: split
 from benchmarks.paper.paper_attacks import (  # `common` has put the project's root on the path
@@ -101,7 +102,7 @@ def searches(context: AttackContext, k: int, tries: int, titles: bool) -> dict[s
     }
     if titles:
         found["words"] = ByWord(k, strong, context.wfa, tries)
-    return {**found, "output": Replacements(k, context.wfa, tries, candidates=strong)}
+    return {**found, "output": WordReplacements(k, context.wfa, tries, candidates=strong)}
 
 
 def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:

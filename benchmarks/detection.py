@@ -25,7 +25,8 @@ from wfalens.monitoring import (
     text_features,
     watch,
 )
-from wfalens.robustness.attack import AttackContext, run_attack
+from wfalens.robustness.attack import AttackContext
+from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
 

@@ -199,7 +199,7 @@ def pretraining(experiment: Experiment, start: str) -> Result:
 
 def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Result:
     """Success of a recipe; as in the paper, a text without an allowed replacement counts as a failure."""
-    from wfalens.robustness.attack import run_attack
+    from wfalens.robustness.attack.run_attack import run_attack
 
     context = experiment.context(**_AUTOMATA[automaton])
     texts = experiment.test.sample(experiment.scale.attack_texts, experiment.seed)

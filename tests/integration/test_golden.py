@@ -38,6 +38,8 @@ from wfalens import robustness as verification
 from wfalens.extraction import completion_method
 from wfalens.monitoring import against_extraction, against_reference
 from wfalens.robustness import attack
+from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.certify.certificate import certify
 
 EXPECTED = Path(__file__).parent.parent / "golden" / "expected"
 
@@ -235,7 +237,7 @@ def edits_of(wfa, edits):
 
 
 def certificate(wfa, text, edits, changes, effort):
-    found = verification.certify(wfa, text, edits_of(wfa, edits), changes=changes, effort=effort)
+    found = certify(wfa, text, edits_of(wfa, edits), changes=changes, effort=effort)
     told = {"status": found.status, "label": found.label, "variants": found.variants, "witness": list(found.witness)}
     return told | {"bound": found.bound, "reached": found.reached, "lowest": found.lowest}
 
@@ -443,7 +445,7 @@ def attacked(wfa, model, recipe):
     first, second = (np.array([wfa.encoder.vocabulary.id_of(pair[at]) for pair in ALLOWED], np.int32) for at in (0, 1))
     near = attack.Candidates.of_pairs(wfa, first, second, np.array([pair[2] for pair in ALLOWED], np.float32))
     arsenal = attack.AttackContext(wfa, near.only_best(near.semantic), near.within(0.25), near.within(1.0))
-    found = attack.run_attack(recipe, 2, arsenal.recipe(recipe, 2), model, build.texts_of(), seed=4)
+    found = run_attack(recipe, 2, arsenal.recipe(recipe, 2), model, build.texts_of(), seed=4)
     return outcome(found)
 
 
@@ -451,7 +453,7 @@ def attacked_by_edits(wfa, model, recipe):
     texts = [text.replace("<end>", "") for text in LETTERS]
     labels = model.predict(texts).tolist()
     corpus = build.Corpus.of(texts, labels, model.class_names)
-    return outcome(attack.run_attack(recipe, 2, attack.EDIT_RECIPES[recipe](wfa, 2), model, corpus, seed=4))
+    return outcome(run_attack(recipe, 2, attack.EDIT_RECIPES[recipe](wfa, 2), model, corpus, seed=4))
 
 
 def outcome(found):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.automata import linear_sample, sample, samples
 from tests.errors import raises
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.robustness.model_check import QUESTIONS, Question, check, check_property
-from wfalens.robustness.word_game import Game, estimated_bytes
+from wfalens.robustness.model_check import QUESTIONS, Game, Question, check, check_property, estimated_bytes
 
 pytest.importorskip("stormpy", reason="needs the extra verify")
 
@@ -177,7 +176,7 @@ def test_an_unknown_label_is_answered_by_those_that_there_are(newsroom_wfa):
 def test_a_game_too_large_for_memory_is_refused_before_it_is_built(newsroom_wfa, monkeypatch):
     words = list(newsroom_wfa.encoder.vocabulary.words[2:])
     needed = estimated_bytes(newsroom_wfa, words)
-    monkeypatch.setattr("wfalens.robustness.word_game.subset", None)  # it must not come so far
+    monkeypatch.setattr("wfalens.robustness.model_check.subset", None)  # it must not come so far
     with raises("memory"):
         check(newsroom_wfa, Question("raise", "health", 1), words, memory=needed - 1)
 

@@ -184,9 +184,8 @@ class Queries:
         words = list(words)
         fresh = [word for word in dict.fromkeys(words) if word not in self._classes]
         if fresh:
-            lengths = np.fromiter(map(len, fresh), np.int64, len(fresh))
-            flat = np.fromiter((letter for word in fresh for letter in word), np.int64, int(lengths.sum()))
-            outputs = self._ask(Ragged.from_lengths(self.ids[flat], lengths))
+            letters = Ragged.from_lists(fresh, np.int64)
+            outputs = self._ask(Ragged(self.ids[letters.values], letters.offsets))
             self._classes.update(zip(fresh, outputs.tolist(), strict=True))
         return [self._classes[word] for word in words]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from wfalens.ragged import Ragged
 from wfalens.results import Result, RowResult, plain
 from wfalens.text.corpus import Corpus
 from wfalens.text.vocabulary import UNKNOWN
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BOTH, BEFORE, AFTER = "both", "before", "after"
 _SHOWN = 20  # rows of a table for people
@@ -51,12 +48,6 @@ class _Changes(RowResult):
 
     def top(self, k: int | None) -> Self:
         return self.subset(np.arange(len(self))[:k])
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row each, with a column for every class and side, such as `influence_after.pos`."""
-        import pandas as pd
-
-        return pd.json_normalize([dict(row) for row in self.rows()])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,10 +164,6 @@ class Difference(Result):
         """The words, one row each; `texts` has rows of its own."""
         return self.words.rows()
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """The words, one row each; `texts` has a table of its own."""
-        return self.words.to_dataframe()
-
     def summary(self) -> str:
         words = ", ".join(map(repr, self.words.words[:5]))
         lines = [f"words whose influence changed most: {words or 'none'}"]
@@ -268,8 +255,7 @@ def compare(
             code="other-classes",
         )
     for wfa, model in zip((before, after), models, strict=True):
-        if model is not None:
-            check_pair(wfa, model)
+        check_pair(wfa, model)
     states = None
     if isinstance(before, StochasticWFA) and isinstance(after, StochasticWFA):
         states = match_states(before, after)
@@ -318,16 +304,16 @@ def match_states(before: StochasticWFA, after: StochasticWFA) -> tuple[StateMatc
     gap = np.linalg.norm(first[:, None] - second[None], axis=2)
     left, right = (np.append(0, matched + 1) for matched in linear_sum_assignment(gap[1:, 1:]))
 
+    def side(wfa: StochasticWFA, centres: NDArray[np.float64], state: int | None) -> tuple[str | None, float | None]:
+        """The class and the share of a state."""
+        if state is None:
+            return None, None
+        return before.class_names[int(centres[state].argmax())], float(wfa.state_frequencies[state])
+
     def match(a: int | None, b: int | None) -> StateMatch:
-        return StateMatch(
-            a,
-            b,
-            None if a is None else before.class_names[int(first[a].argmax())],
-            None if b is None else before.class_names[int(second[b].argmax())],
-            None if a is None else float(before.state_frequencies[a]),
-            None if b is None else float(after.state_frequencies[b]),
-            None if a is None or b is None else float(gap[a, b]),
-        )
+        (label, share), (other_label, other_share) = side(before, first, a), side(after, second, b)
+        distance = None if a is None or b is None else float(gap[a, b])
+        return StateMatch(a, b, label, other_label, share, other_share, distance)
 
     farthest = np.argsort(-gap[left, right], kind="stable")
     pairs = [match(int(left[at]), int(right[at])) for at in farthest]

@@ -12,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer, wrap
-from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates, run_attack
+from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates
 from wfalens.robustness.attack.attack_result import (
     FAILED,
     SKIPPED,
@@ -22,6 +22,7 @@ from wfalens.robustness.attack.attack_result import (
     RecipeResult,
 )
 from wfalens.robustness.attack.recipes import Search
+from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.scale import RunConfig
 from wfalens.text import Corpus, TextEncoder, load_dataset
 from wfalens.text.datasets import newsroom

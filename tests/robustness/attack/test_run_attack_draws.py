@@ -7,7 +7,7 @@ import pytest
 from tests.errors import raises
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.errors import InputError
-from wfalens.robustness.attack import draw_texts
+from wfalens.robustness.attack.run_attack import draw_texts
 from wfalens.text import read_corpus
 from wfalens.text.files import TextFiles
 

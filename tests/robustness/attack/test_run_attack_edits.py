@@ -6,8 +6,9 @@ import pytest
 from tests.errors import raises
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import wrap
-from wfalens.robustness.attack import EDIT_RECIPES, attack, run_attack
+from wfalens.robustness.attack import EDIT_RECIPES, attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
+from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
 

@@ -10,9 +10,8 @@ from tests.errors import raises
 from wfalens.automaton import Fitted, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.explanation import nearness_of
-from wfalens.robustness import Edits, Substitutes, certify, certify_texts
-from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, certify_choices
-from wfalens.robustness.certify.change_effects import ChangeEffects
+from wfalens.robustness import Edits, Substitutes, certify_texts
+from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, certify, certify_choices
 from wfalens.robustness.certify.edits import (
     Option,
     count_variants,
@@ -21,6 +20,7 @@ from wfalens.robustness.certify.edits import (
     random_picks,
     spelled,
 )
+from wfalens.robustness.certify.induction import ChangeEffects
 from wfalens.text import TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom
 

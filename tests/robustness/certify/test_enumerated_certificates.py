@@ -15,9 +15,9 @@ from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness import Edits, Substitutes, certify_network, read_lists
-from wfalens.robustness.certify.change_effects import ChangeEffects
 from wfalens.robustness.certify.edits import every_pick, spelled
 from wfalens.robustness.certify.enumerated_certificates import BROKEN, COPY_ONLY, OPEN, PROVEN
+from wfalens.robustness.certify.induction import ChangeEffects
 from wfalens.text import load_dataset
 from wfalens.text.datasets import newsroom
 

@@ -1,24 +1,8 @@
-"""Adversarial examples: candidates × constraints × search, and the paper's attacks as recipes."""
+"""Adversarial examples: candidates × constraints × search, and the paper's attacks as recipes.
 
-from wfalens.robustness.attack.recipes import (
-    EDIT_RECIPES,
-    RECIPES,
-    AttackContext,
-    AttackOptions,
-    Candidates,
-    near_candidates,
-)
-from wfalens.robustness.attack.run_attack import DEFAULT_RECIPES, attack, draw_texts, run_attack
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = [
-    "DEFAULT_RECIPES",
-    "EDIT_RECIPES",
-    "RECIPES",
-    "AttackContext",
-    "AttackOptions",
-    "Candidates",
-    "attack",
-    "draw_texts",
-    "near_candidates",
-    "run_attack",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -95,9 +95,8 @@ def transition_distances(wfa: WFA, first: NDArray[np.int32], second: NDArray[np.
     """d_T of pairs of word ids, in blocks whose matrices fit into a few MB; -> (pairs,)"""
     result = np.empty(len(first), np.float32)
     step = max(1, _FLOATS // (2 * wfa.states**2))
-    progress.start("comparing transition matrices of words", len(first))
-    for start in range(0, len(first), step):
-        chunk = slice(start, min(start + step, len(first)))
+    for start in progress.track(range(0, len(first), step), "comparing transition matrices of words"):
+        chunk = slice(start, start + step)
         # neighbouring pairs share words: each word's matrix is made once per chunk
         ids, at = np.unique(np.concatenate([first[chunk], second[chunk]]), return_inverse=True)
         table = TransitionEmbeddings(wfa, ids)
@@ -105,8 +104,6 @@ def transition_distances(wfa: WFA, first: NDArray[np.int32], second: NDArray[np.
         left, right = np.split(at, 2)
         gap = rows[left] - rows[right]
         result[chunk] = np.einsum("ij,ij->i", gap, gap) / table.width
-        progress.advance(chunk.stop - start)
-    progress.finish()
     return result
 
 
@@ -218,7 +215,7 @@ class Ranked(Search):
 
 
 @dataclass(frozen=True)
-class Replacements(Ranked):
+class WordReplacements(Ranked):
     """Words are replaced by candidates, each at most once; ranked by the automaton's forward and backward vectors."""
 
     candidates: Candidates = field(kw_only=True)
@@ -346,11 +343,11 @@ RECIPES: dict[str, Callable[[AttackContext, int], Search]] = {
     # control of strong: the same with a random allowed replacement, one try
     "random-word": lambda context, k: Fixed(k, context.strong, context.strength),
     # ours with a single try a round: as many queries as changes
-    "guided-once": lambda context, k: Replacements(k, context.wfa, 1, candidates=context.strong),
+    "guided-once": lambda context, k: WordReplacements(k, context.wfa, 1, candidates=context.strong),
     # ours: replacements ranked by the automaton's forward and backward vectors, five tries a round
-    "guided": lambda context, k: Replacements(k, context.wfa, candidates=context.strong),
+    "guided": lambda context, k: WordReplacements(k, context.wfa, candidates=context.strong),
     # control of guided: random positions and allowed replacements, as many tries a round
-    "random-tries": lambda context, k: Replacements(k, context.wfa, guided=False, candidates=context.strong),
+    "random-tries": lambda context, k: WordReplacements(k, context.wfa, guided=False, candidates=context.strong),
     # comparison: every allowed replacement tried on the model
-    "greedy": lambda context, k: Replacements(k, context.wfa, None, candidates=context.strong),
+    "greedy": lambda context, k: WordReplacements(k, context.wfa, None, candidates=context.strong),
 }

@@ -23,9 +23,9 @@ from wfalens.evaluation.comparison import Estimate, check_pair, wilson
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.results import Result, plain
-from wfalens.robustness.certify.change_effects import ChangeEffects
 from wfalens.robustness.certify.edits import Choices, Edits, count_variants, every_pick, in_words, random_picks, spelled
 from wfalens.robustness.certify.induction import (
+    ChangeEffects,
     Path,
     PathSearch,
     backward_induction,
@@ -230,7 +230,8 @@ def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, ef
         effort: prefixes that best-first search may expand where the bound alone does not decide.
 
     Examples:
-        >>> from wfalens.robustness import Edits, Substitutes, certify
+        >>> from wfalens.robustness import Edits, Substitutes
+        >>> from wfalens.robustness.certify.certificate import certify
         >>> edits = Edits(Substitutes.of(wfa, {"good": ["bad"]}))
         >>> certify(wfa, "a good film", edits).status
         'broken'
@@ -299,8 +300,7 @@ def certify_texts(
     Beside random ones, the greedy variants for every other class are tried, and always the worst that the search found.
     changes, effort: see `certify`.
     """
-    if model is not None:
-        check_pair(wfa, model)
+    check_pair(wfa, model)
     tokens = nonempty_tokens(wfa, texts)
     ids = wfa.encoder.encode_tokens(tokens)
     decided = decided_texts(wfa, ids)

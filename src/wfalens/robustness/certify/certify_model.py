@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
@@ -11,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import shown
-from wfalens.robustness.certify.certificate import CHANGES, Robustness, certify_texts
+from wfalens.robustness.certify.certificate import CHANGES, Robustness, certify_texts, nonempty_tokens
 from wfalens.robustness.certify.edits import Edits, Substitutes
 from wfalens.robustness.certify.enumerated_certificates import (
     BUDGET,
@@ -61,9 +62,7 @@ class CertifyOptions(Options):
         neighbours  words that may replace each word, in place of those near in meaning by `vectors`
         """
         vocabulary = wfa.encoder.vocabulary
-        words = {word for each in texts for word in wfa.encoder.tokens(each)}
-        if not words:
-            raise InputError("there is no text with a word in it", code="no-words")
+        words = set(chain.from_iterable(nonempty_tokens(wfa, texts)))
         if neighbours is not None:
             if self.spare_stop_words:
                 neighbours = {word: others for word, others in neighbours.items() if not is_stop_word(word)}

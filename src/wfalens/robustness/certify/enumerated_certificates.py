@@ -9,7 +9,7 @@ the automaton. Of texts of characters, every text within a few edits is read, by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -35,7 +35,6 @@ from wfalens.robustness.certify.certificate import (
     decided_texts,
     nonempty_tokens,
 )
-from wfalens.robustness.certify.change_effects import ChangeEffects
 from wfalens.robustness.certify.edits import (
     Choices,
     Edits,
@@ -46,7 +45,8 @@ from wfalens.robustness.certify.edits import (
     random_picks,
     spelled,
 )
-from wfalens.text.character_edits import KINDS, edited_texts
+from wfalens.robustness.certify.induction import ChangeEffects
+from wfalens.text.character_edits import edited_texts
 from wfalens.validation import Bounds, whole
 
 STATUSES = PROVEN, BROKEN, COPY_ONLY, OPEN = ("proven", "broken", "proven on the automaton", "open")
@@ -282,7 +282,6 @@ def certify_edits(
     *,
     model: PrefixClassifier | None = None,
     changes: int = 1,
-    kinds: Collection[str] = KINDS,
     budget: int = 20_000,
 ) -> EditRobustness:
     """Read every text within `changes` edits of each text: by the network if `model` is given, else by the automaton.
@@ -290,23 +289,18 @@ def certify_edits(
     budget  texts that are read for each of them at most; of too many, those that the automaton doubts most
     """
     changes, budget = _CHANGES.checked("changes", changes), _EDIT_BUDGET.checked("budget", budget)
-    if model is not None:
-        check_pair(wfa, model)
+    check_pair(wfa, model)
     read: Reader = wfa.predict_proba if model is None else lambda ids: final_outputs(model, ids)
     worded = [text for text in texts if wfa.encoder.tokens(text)]
     if not worded:
         raise InputError("there is no text with a character in it", code="no-words")
     of, decided = ("automaton", decided_texts(wfa, worded)) if model is None else ("network", np.arange(len(worded)))
-    certificates = tuple(
-        _read_edits(wfa, read, worded[at], changes, kinds, budget)
-        for at in progress.track(decided.tolist(), "certifying")
-    )
+    tracked = progress.track(decided.tolist(), "certifying")
+    certificates = tuple(_read_edits(wfa, read, worded[at], changes, budget) for at in tracked)
     return EditRobustness(certificates=certificates, of=of, changes=changes, undecided=len(worded) - len(decided))
 
 
-def _read_edits(
-    wfa: WFA, read: Reader, text: str, changes: int, kinds: Collection[str], budget: int
-) -> EditCertificate:
+def _read_edits(wfa: WFA, read: Reader, text: str, changes: int, budget: int) -> EditCertificate:
     """Breadth first: all texts at one edit, then those at one edit from them, the weakest first."""
     own = read(wfa.ids([text]))[0]
     label, lowest, count = int(own.argmax()), float(own.max()), 0
@@ -314,7 +308,7 @@ def _read_edits(
     for _ in range(changes):
         reached: list[tuple[float, str]] = []
         for origin in front:
-            found = edited_texts(wfa.encoder, origin, kinds)
+            found = edited_texts(wfa.encoder, origin)
             keys = [tuple(ids.tolist()) for ids in found.ids]
             fresh = [at for at, key in enumerate(keys) if key not in seen]
             seen.update(keys)

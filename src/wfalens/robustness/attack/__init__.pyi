@@ -1,0 +1,9 @@
+from .recipes import EDIT_RECIPES as EDIT_RECIPES
+from .recipes import RECIPES as RECIPES
+from .recipes import AttackContext as AttackContext
+from .recipes import AttackOptions as AttackOptions
+from .recipes import Candidates as Candidates
+from .recipes import near_candidates as near_candidates
+from .run_attack import DEFAULT_RECIPES as DEFAULT_RECIPES
+from .run_attack import attack as attack
+from .run_attack import draw_texts as draw_texts
