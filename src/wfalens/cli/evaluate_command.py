@@ -12,7 +12,7 @@ from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import beyond_memory, block_run, open_corpus, open_files, open_groups, open_model, open_wfa
-from wfalens.cli.library import evaluation, models, preprocessing_check
+from wfalens.cli.library import contract, evaluation, preprocessing_check
 from wfalens.cli.output import exit_below, print_json, print_result, print_rows, say
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real
@@ -85,7 +85,7 @@ def evaluate(
         measured = evaluation.compare_explanations(wfa, classifier, texts, limit=limit or _EXPLAINED, seed=seed)
         print_result(measured, settings.as_json, about=about)
         return
-    if models.is_language_model(wfa):
+    if contract.is_language_model(wfa):
         if any(getattr(how, name) is not None for name in (*_SELECTED, "by")) or settings.given("run"):
             raise InputError(
                 "an automaton of a language model is measured on all prefixes: leave out options about classes, "

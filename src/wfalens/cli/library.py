@@ -9,6 +9,7 @@ from importlib import import_module
 
 _PLACES = {
     "attack": "robustness.attack",
+    "contract": "models.contract",
     "plots": "report.plots",
     "preprocessing_check": "models.preprocessing_check",
     "refine": "extraction.refinement.refine",

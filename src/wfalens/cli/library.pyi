@@ -4,7 +4,6 @@ from wfalens import explanation as explanation
 from wfalens import export as export
 from wfalens import extraction as extraction
 from wfalens import language as language
-from wfalens import models as models
 from wfalens import monitoring as monitoring
 from wfalens import repair as repair
 from wfalens import report as report
@@ -12,6 +11,7 @@ from wfalens import robustness as robustness
 from wfalens import scale as scale
 from wfalens import storage as storage
 from wfalens.extraction.refinement import refine as refine
+from wfalens.models import contract as contract
 from wfalens.models import preprocessing_check as preprocessing_check
 from wfalens.models import wrapping as wrapping
 from wfalens.models.rnn import training as training

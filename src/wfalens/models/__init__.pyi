@@ -7,7 +7,6 @@ from .checks import check_causal as check_causal
 from .contract import EmbeddingClassifier as EmbeddingClassifier
 from .contract import PrefixClassifier as PrefixClassifier
 from .contract import StatefulClassifier as StatefulClassifier
-from .contract import is_language_model as is_language_model
 from .contract import model_vectors as model_vectors
 from .preprocessing import Preprocessing as Preprocessing
 from .preprocessing_check import check_preprocessing as check_preprocessing
