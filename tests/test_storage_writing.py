@@ -87,3 +87,31 @@ def test_a_write_that_is_stopped_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_atomically(Path(tmp_path / "a.wfa"), b"x")
     assert names(tmp_path) == []
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    path = tmp_path / "secret.wfa"
+    write_atomically(path, b"old")
+    path.chmod(0o600)
+    write_atomically(path, b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_and_its_file_is_written(tmp_path, is_there):
+    (tmp_path / "else").mkdir()
+    target, link = tmp_path / "else" / "real.wfa", tmp_path / "link.wfa"
+    if is_there:
+        target.write_bytes(b"old")
+    link.symlink_to(target)
+    check_writable(link)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert (target.read_bytes(), len(list((tmp_path / "else").iterdir()))) == (b"new", 1)
+
+
+def test_links_in_a_circle_are_one_sentence(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(InputError):
+        write_atomically(tmp_path / "a", b"new")

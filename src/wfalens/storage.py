@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 import numpy as np
@@ -193,11 +194,17 @@ def _changed(path: Path, what: str) -> FormatError:
 
 
 def write_atomically(path: Path, blob: bytes) -> None:
-    """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one."""
+    """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one.
+
+    A file that is there keeps its permissions, and a link stays: the file that it stands for is written.
+    """
+    path = _linked(path)
     remove_abandoned(path)
     temporary = _temporary(path)
     try:
         with temporary.open("xb") as stream:
+            if path.exists() and os.name == "posix":
+                os.fchmod(stream.fileno(), S_IMODE(path.stat().st_mode))
             stream.write(blob)
             stream.flush()
             os.fsync(stream.fileno())
@@ -210,13 +217,21 @@ def write_atomically(path: Path, blob: bytes) -> None:
 
 def check_writable(path: Path) -> None:
     """Refuse a file that `write_atomically` could not write: its temporary file is made, and removed again."""
-    temporary = _temporary(path)
+    temporary = _temporary(_linked(path))
     try:
         temporary.open("xb").close()
     except OSError as error:
         raise _refused(path, error) from None
     finally:
         _removed(temporary)
+
+
+def _linked(path: Path) -> Path:
+    """The file that a link stands for, else the path itself."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise InputError(f"cannot write {path}: {error}") from None
 
 
 def remove_abandoned(path: Path) -> None:

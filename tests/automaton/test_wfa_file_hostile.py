@@ -232,3 +232,13 @@ def test_factors_of_half_precision_are_refused(tmp_path):
 )
 def test_automata_of_the_usual_proportions_are_never_refused(needed, stored):
     check_in_use(needed, stored)
+
+
+def test_a_provenance_without_an_end_is_refused(originals, tmp_path):
+    tensors, header = originals[0]
+    nested = {}
+    for _ in range(300):
+        nested = {"a": [nested]}
+    path = write_contents(tmp_path / "deep.wfa", tensors, header | {"provenance": nested})
+    with pytest.raises(FormatError):
+        WFA.load(path)

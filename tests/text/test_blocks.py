@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -163,3 +164,13 @@ def test_an_identity_changes_with_the_texts(tmp_path):
     before = TextFiles((str(tmp_path / "x"),)).identity()
     (tmp_path / "x" / "pos" / "a").write_text("ab")
     assert TextFiles((str(tmp_path / "x"),)).identity() != before
+
+
+def test_an_identity_changes_with_the_texts_although_size_and_time_do_not(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a good film\n")
+    files, about = TextFiles((str(path),)), path.stat()
+    before = files.identity()
+    path.write_text("a poor film\n")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert files.identity() != before

@@ -27,8 +27,8 @@ _MOST_STATES_OF_MATRICES = 128
 
 
 def bytes_in_use(states: int) -> int:
-    """About what an automaton with so many states takes in use: a table over their pairs, as any Êσ is."""
-    return 8 * states**2
+    """About what an automaton with so many states takes in use: a few tables over their pairs, as any Êσ is."""
+    return 32 * states**2
 
 
 class StochasticWFA(WFA):

@@ -28,6 +28,7 @@ FORMAT, VERSION = "wfa", 2
 _SUM_TOLERANCE = 1e-6
 _LARGEST_FACTOR = 1e9
 _BIGRAMS = ("bigrams.cluster", "bigrams.counts")
+_DEEPEST = 40  # objects within objects of a provenance
 _READABLE = "readable"  # header entry of a readable automaton, and the beginning of its tensors' names
 
 
@@ -144,8 +145,22 @@ def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
         alpha=file.number("alpha"),
         state_visits=visits,
         word_counts=counts,
-        provenance=file.field("provenance", dict),
+        provenance=_provenance(file),
     )
+
+
+def _provenance(file: StoredFile) -> dict[str, Any]:
+    """What the file says of its origin, which readers walk through: not nested without an end."""
+    entries, depth = file.field("provenance", dict), 0
+    level: list[Any] = [entries]
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise file.fail("its provenance is nested too deeply")
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [value for values in inner for value in values]
+    origin: dict[str, Any] = entries
+    return origin
 
 
 def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
@@ -163,7 +178,7 @@ def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
         factors=factors,
         mean_state=mean_state,
         word_counts=counts,
-        provenance=file.field("provenance", dict),
+        provenance=_provenance(file),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -212,4 +213,4 @@ def _print(wfa: Any, baseline: Any, out: Path, model: str, seconds: float, as_js
     say(
         "rates above are on extraction texts that were set aside; if the model was trained on them, new texts give less"
     )
-    say(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
+    say(f"wrote {out}; next: wfalens evaluate {shlex.quote(str(out))} --model {shlex.quote(model)} --corpus …")

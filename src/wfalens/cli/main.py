@@ -47,6 +47,8 @@ def run() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; -> its exit code."""
+    if os.environ.get("COLUMNS", "").strip("0") == "":
+        os.environ.pop("COLUMNS", None)  # a terminal of no width would show nothing
     try:
         code = _run_command(arguments)
         if sys.stdout is not None:  # it is None where the caller has closed it

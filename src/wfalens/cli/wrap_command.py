@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -100,4 +101,5 @@ def wrap(
         print_json({"preprocessing": str(out), **found.to_dict()})
     else:
         print_rows(f"Model {model.name}", found.rows())
-        say(f"wrote {out}; next: wfalens extract {model} --corpus … --out {model.with_suffix('.wfa').name}")
+        quoted = map(shlex.quote, (str(model), model.with_suffix(".wfa").name))
+        say("wrote {}; next: wfalens extract {} --corpus … --out {}".format(out, *quoted))

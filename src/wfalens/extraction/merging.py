@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.jit import njit
 from wfalens.ragged import offsets_of
 from wfalens.threads import in_parallel
 

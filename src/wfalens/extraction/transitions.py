@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import Rows
@@ -19,6 +18,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.merging import merge_runs, summed
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import PrefixOutputs
+from wfalens.jit import njit
 from wfalens.ragged import Ragged
 
 _UNIT = 1 << 30  # outputs are summed in whole multiples of one over this: the same in any order

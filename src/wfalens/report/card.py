@@ -95,7 +95,7 @@ class AutomatonCard(Result):
                 "tokenizer": encoder.tokenizer_name,
                 "max_length": encoder.max_length,
                 "truncation_side": None if encoder.max_length is None else encoder.truncation_side,
-                "width": (model or {}).get("width"),
+                "width": width if type(width := (model or {}).get("width")) is int else None,
                 "padding_side": (model or {}).get("padding_side"),
                 "closed": encoder.closed,
                 "words": len(encoder.vocabulary),
@@ -137,10 +137,7 @@ class AutomatonCard(Result):
         return "\n\n".join(blocks) + "\n"
 
     def _fidelity(self) -> list[str]:
-        blocks, found, chosen = [], self.fidelity, self.wfa.provenance.get("choice")
-        if isinstance(chosen, dict):
-            tried = ", ".join(f"{each['kind']} {each['cr']:.3f}" for each in chosen.get("tried", ()))
-            blocks.append(f"Chosen on {chosen.get('texts', 0):,} held-out extraction texts by CR: {tried}.")
+        blocks, found = _choice(self.wfa.provenance), self.fidelity
         if found is None:
             return [*blocks, _UNMEASURED]
         by_class = sorted(found.by_class.items(), key=lambda item: item[1].cr.value)
@@ -158,6 +155,16 @@ class AutomatonCard(Result):
         if found.model_accuracy and found.automaton_accuracy:
             blocks.append(f"Accuracy: network {found.model_accuracy:.3f}, automaton {found.automaton_accuracy:.3f}.")
         return blocks
+
+
+def _choice(provenance: Mapping[str, Any]) -> list[str]:
+    """What the choice of a kind recorded, if it did."""
+    try:
+        choice = provenance["choice"]
+        tried = ", ".join(f"{_plain(each['kind'])} {each['cr']:.3f}" for each in choice["tried"])
+        return [f"Chosen on {choice['texts']:,} held-out extraction texts by CR: {tried}."]
+    except (KeyError, TypeError, ValueError, AttributeError):  # files are of anybody
+        return []
 
 
 def _findings(found: Findings) -> list[str]:

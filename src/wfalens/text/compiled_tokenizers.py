@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.jit import njit
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.packed import PackedTexts
 from wfalens.text.vocabulary import PADDING, UNKNOWN

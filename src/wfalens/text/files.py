@@ -98,7 +98,7 @@ class TextFiles:
     @property
     def sizes(self) -> list[int]:
         """Bytes of each file, about."""
-        return [sum(size for _, size, _ in _stats(Path(path))) for path in self.paths]
+        return [sum(file.stat().st_size for file in _files(Path(path))) for path in self.paths]
 
     @property
     def has_labels(self) -> bool:
@@ -108,7 +108,7 @@ class TextFiles:
     def identity(self) -> dict[str, Any]:
         """What distinguishes these files from others, or from themselves before a change, in JSON."""
         return {
-            "files": [[path, sha256(repr(_stats(Path(path))).encode()).hexdigest()] for path in self.paths],
+            "files": [[path, _digest(Path(path))] for path in self.paths],
             "text_column": self.text_column,
             "label_column": self.label_column,
             "encoding": self.encoding,
@@ -181,11 +181,22 @@ def _suffix(path: Path) -> str:
     return endings[-1] if endings else ""
 
 
-def _stats(path: Path) -> list[tuple[str, int, int]]:
-    """Name, size and time of a file, or of the files in a folder of classes."""
+def _files(path: Path) -> list[Path]:
+    """The file itself, or the files in a folder of classes."""
     files = [path / file for file in row_readers.class_files(path)] if path.is_dir() else [path]
-    stats = [(str(file), file.stat()) for file in files if file.exists() or file == path]
-    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+    return [file for file in files if file.is_file() or file == path]
+
+
+def _digest(path: Path) -> str:
+    """Of names, sizes and contents: a size and a time do not show every change."""
+    digest = sha256()
+    for file in _files(path):
+        digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+        if file.stat().st_size:
+            with file.open("rb") as handle:
+                while part := handle.read(1 << 20):
+                    digest.update(part)
+    return digest.hexdigest()
 
 
 def read_corpus(

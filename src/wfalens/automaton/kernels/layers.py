@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.simd import fetches, products, steps
+from wfalens.jit import njit
 from wfalens.threads import in_parallel
 
 LANES = 32

@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.simd import fetches, products
+from wfalens.jit import njit
 from wfalens.threads import in_parallel
 
 CODES = range(5)  # PROBE and all after it have rows of their own

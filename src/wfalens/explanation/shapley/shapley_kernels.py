@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import EMPIRICAL, FIRST, FITTED, PROBE, UNIFORM, Rows, Rule, word_scales
+from wfalens.jit import njit
 
 IDENTITY, MEAN = -1, -2  # steps that are not those of a word: nothing at all, a random word (stochastic kind)
 _COLUMNS = 64  # of a panel in the backward pass: nodes × classes

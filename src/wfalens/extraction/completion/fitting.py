@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens import progress
@@ -21,6 +20,7 @@ from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.extraction.stochastic.paper import Stochastic
+from wfalens.jit import njit
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged

@@ -28,11 +28,13 @@ from wfalens.extraction.query_budget import QueryBudget, call_limit
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import check_causal
 from wfalens.models.inference import asks_every_prefix, initial_output, last_outputs
+from wfalens.threads import model_threads_limited
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the batches
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton
 
 
+@model_threads_limited()  # sums keep their order, so that equal seeds give equal bytes
 def extract_linear(method: Linear, request: Request) -> LinearWFA:
     """Train an automaton against the model on texts and on perturbed copies of them.
 

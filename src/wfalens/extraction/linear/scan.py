@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 
+from wfalens.jit import njit
 from wfalens.ragged import Ragged
 
 

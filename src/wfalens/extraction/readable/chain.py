@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.jit import njit
 from wfalens.ragged import Ragged
 from wfalens.threads import in_parallel
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.views import VIEWS, PrefixOutputs, View, make_view
+from wfalens.jit import njit
 from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.threads import in_parallel

@@ -25,6 +25,7 @@ from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, Vocabulary
 from wfalens.text.word_vectors import WordVectors
+from wfalens.threads import model_threads_limited
 
 _LEAST = 1e-12  # probability
 _IGNORED = -1  # no class: <unk> never comes next
@@ -142,6 +143,7 @@ class Trainer(TrainingConfig):
 
     config: RNNConfig = field(default_factory=RNNConfig)
 
+    @model_threads_limited()  # sums keep their order, so that equal seeds give equal bytes
     def train(
         self,
         corpus: Corpus,

@@ -1,0 +1,22 @@
+"""A few hundred mutated files of every kind; `python -m tests.fuzz.fuzzer --files 5000` opens more than 100,000."""
+
+import random
+
+import pytest
+
+from tests.fuzz import fuzzer
+from tests.fuzz.seeds import KINDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutated_files_are_refused_in_one_sentence_or_give_finite_numbers(kind):
+    counts, findings = fuzzer.run(kind, 0, 300)
+    assert findings == []
+    assert counts["refused"] > 0
+
+
+def test_a_file_depends_on_its_kind_and_number_alone():
+    blob = bytes(range(256)) * 4
+    made = [fuzzer.changed_bytes(random.Random("wfa 7"), blob) for _ in range(2)]  # noqa: S311
+    assert made[0] == made[1] != blob
