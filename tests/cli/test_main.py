@@ -102,3 +102,10 @@ def test_a_terminal_without_unicode_gets_what_it_can_show_and_machines_get_all(f
     assert "w1 ?" in people.stdout
     machine = in_a_process("predict", "some.wfa", "w1 é 👧", "--json", cwd=folder, **streams)
     assert json.loads(machine.stdout)[0]["text"] == "w1 é 👧"
+
+
+@pytest.mark.parametrize("columns", ["0", "00", ""])
+def test_a_terminal_of_no_width_shows_all_the_same(tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    done = in_a_process("train", "--help", cwd=tmp_path)
+    assert (done.returncode, "--corpus" in done.stdout) == (0, True)

@@ -102,3 +102,9 @@ def test_labels_choose_the_side_of_padding_of_a_keras_file(tmp_path):
     assert wrong.returncode == 0, wrong.stderr
     assert "left" in wrong.stderr
     assert wfalens(*command, "--force", cwd=tmp_path).returncode == 2  # nobody says on which side
+
+
+def test_suggested_commands_quote_the_names_of_files(graph):
+    (graph / "toy.onnx").rename(graph / "my toy.onnx")
+    done = wfalens("wrap", "my toy.onnx", *READING, "--padding", "right", cwd=graph)
+    assert "wfalens extract 'my toy.onnx' --corpus … --out 'my toy.wfa'" in done.stdout, done.stderr

@@ -158,10 +158,9 @@ def changed_gzip(rng: random.Random, blob: bytes) -> bytes:
     return gzip.compress(changed_bytes(rng, gzip.decompress(blob)), 1)
 
 
-def originals(folder: Path) -> dict[str, Path]:
-    """A small file of every kind, by its name."""
+def write_originals(folder: Path) -> None:
+    """A small file of every kind."""
     import numpy as np
-    import onnx  # noqa: F401 - loaded before memory is limited
 
     from tests.automata import carrier, linear_sample, sample
     from tests.fuzz.seeds import write_seeds
@@ -171,7 +170,6 @@ def originals(folder: Path) -> dict[str, Path]:
     linear_sample(2).wfa.save(folder / "linear.wfa")
     carrier(2).save(folder / "readable.wfa")
     write_seeds(folder, np.random.default_rng(0))
-    return {path.name: path for path in sorted(folder.iterdir())}
 
 
 def change(kind: str) -> Callable[[random.Random, bytes], bytes]:
@@ -202,18 +200,16 @@ def check(path: Path) -> str:
     return "used"
 
 
-def child(kind: str, first: int, files: int) -> None:
-    """A line for each file: its number, its outcome, and seconds of the processor."""
+def child(seeds: Path, kind: str, first: int, files: int) -> None:
+    """A line for each file: its number and its outcome."""
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "seeds").mkdir()
-        (folder / "work").mkdir()
-        seeds = originals(folder / "seeds")
-        for path in seeds.values():
-            shutil.copy(path, folder / "work" / path.name)
-        path, blob = folder / "work" / kind, seeds[kind].read_bytes()
-        check(path)
+    with tempfile.TemporaryDirectory() as folder:
+        for each in seeds.iterdir():
+            shutil.copy(each, folder)
+        path = Path(folder) / kind
+        blob, outcome = path.read_bytes(), check(path)  # loads what memory is needed for, before it is limited
+        assert outcome == "used", "a file that is not changed is refused"
+        print("ready", flush=True)
         status = Path("/proc/self/status").read_text()
         used = 1024 * int(next(line for line in status.splitlines() if line.startswith("VmData")).split()[1])
         resource.setrlimit(resource.RLIMIT_DATA, (used + MOST_MEMORY, resource.RLIM_INFINITY))
@@ -229,23 +225,23 @@ def child(kind: str, first: int, files: int) -> None:
             print(f"{number}\t{outcome}{slow}", flush=True)
 
 
-def run(kind: str, first: int, files: int) -> tuple[dict[str, int], list[str]]:
+def run(seeds: Path, kind: str, first: int, files: int) -> tuple[dict[str, int], list[str]]:
     """Outcomes with their counts, and findings."""
     counts, findings, end = {"refused": 0, "used": 0}, list[str](), first + files
     while first < end:
-        command = [sys.executable, "-m", "tests.fuzz.fuzzer", "--child", str(first), str(end - first), kind]
+        command = [sys.executable, "-m", "tests.fuzz.fuzzer", "--child", str(seeds), kind]
+        command += ["--first", str(first), "--files", str(end - first)]
         environment = os.environ | {"OMP_NUM_THREADS": "1", "WFALENS_THREADS": "1", "KERAS_BACKEND": "torch"}
         with subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
         ) as process:
             assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n", kind
             while select.select([process.stdout], [], [], HANGS)[0]:
                 line = process.stdout.readline()
                 if not line:
                     break
                 number, _, outcome = line.rstrip("\n").partition("\t")
-                if not number.isdigit():
-                    continue
                 first = int(number) + 1
                 if outcome in counts:
                     counts[outcome] += 1
@@ -263,19 +259,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--child", nargs=2, type=int)
+    parser.add_argument("--child", nargs=2)
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_args()
     if given.child:
-        child(given.kinds[0], *given.child)
+        child(Path(given.child[0]), given.child[1], given.first, given.files)
         return 0
     from tests.fuzz.seeds import KINDS
 
     failed = total = 0
-    for kind in given.kinds or KINDS:
-        counts, findings = run(kind, given.first, given.files)
-        total, failed = total + given.files, failed + len(findings)
-        print(f"{kind}: {counts}, {len(findings)} findings", *findings[:40], sep="\n  ", flush=True)
+    with tempfile.TemporaryDirectory() as seeds:
+        write_originals(Path(seeds))
+        for kind in given.kinds or KINDS:
+            counts, findings = run(Path(seeds), kind, given.first, given.files)
+            total, failed = total + given.files, failed + len(findings)
+            print(f"{kind}: {counts}, {len(findings)} findings", *findings[:40], sep="\n  ", flush=True)
     print(f"{total:,} files, {failed} findings")
     return int(failed > 0)
 
