@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the plain method lives among the tests
 
-from tests import oracle, planted  # noqa: F401 - handed on
+from tests import intents, oracle, planted  # noqa: F401 - handed on
 from tests.models import zoo  # noqa: F401 - handed on
 
 import wfalens

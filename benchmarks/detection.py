@@ -1,8 +1,9 @@
-"""Detectors of attacked texts, trained on one kind of attack and tested on all; how soon foreign texts are noticed.
+"""Detectors of attacked texts, trained on one kind of attack and tested on all; alarms for foreign texts.
 
-The first half of the test texts is attacked to learn from, the second half to test. Foreign texts (toxic comments among
-news titles) come in at 1 and at 10 % after a thousand usual texts; the delay is the number of texts from there to the
-first window whose p-value for drift is below 0.001, against a reference of training texts.
+The first half of the test texts is attacked to learn from, the second half to test. For foreign texts nothing is
+trained: usual texts that the network has not seen are the reference, others are fresh usual ones. Beside our score
+stand the network's largest probability, its energy, and the distance of bags of words. The weights of our signals were
+chosen on film reviews and on clickbait (foreign: news, toxic comments, film reviews, shuffled words, German).
 """
 
 from __future__ import annotations
@@ -10,29 +11,56 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from io import BytesIO, StringIO
 
 import numpy as np
+import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from common import arguments, data_sets, finish, readable_automaton, show, trained_model, word_vectors
+from common import (
+    CACHE,
+    arguments,
+    data_sets,
+    finish,
+    intents,
+    news,
+    readable_automaton,
+    show,
+    trained_model,
+    word_vectors,
+)
+from wfalens.automaton import WFA
 from wfalens.explanation import nearness_of
+from wfalens.extraction import Readable, extract
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.models.inference import last_outputs
 from wfalens.monitoring import (
+    Alarms,
     Detector,
     ReferenceStats,
     SynonymDefense,
-    against_reference,
+    UsualTexts,
+    Watcher,
     auroc,
     text_features,
     watch,
 )
+from wfalens.monitoring.novelty import Answers, text_signals
 from wfalens.robustness.attack import AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text import Corpus, load_dataset
-from wfalens.text.datasets.catalogue import is_available
 
 KINDS = ("guided", "greedy", "random-word")
 CHANGES = 3
-WINDOW, SURE = 100, 0.001
+MOST = 4000  # usual texts of each half
+WINDOWS = {"usual": 0.0, "10 % foreign": 0.1, "30 % foreign": 0.3}
+GERMAN = (
+    "die Regierung|der Minister|ein Gericht|die Polizei|der Konzern|die Forscher|der Verein|das Parlament|die Bank",
+    "warnt vor|fordert|kritisiert|plant|verschiebt|verhandelt über|gewinnt|verliert|untersucht|stoppt|beschließt",
+    "neue Regeln|den Streik|höhere Steuern|das Spiel|die Reform|den Verkauf|die Wahl|ein neues Gesetz|den Haushalt",
+    "in Berlin|nach dem Treffen|wegen der Kosten|am Montag|trotz Kritik|im Finale|vor der Wahl|und schweigt|in den USA",
+)
 
 
 class Attacked:
@@ -57,7 +85,7 @@ class Attacked:
             felled = [list(each.after) for each in outcome.examples if each.status == "succeeded"]
             ids = self.model.encoder.vocabulary.encode(felled)
         _, ids = ids.nonempty()
-        return text_features(self.stats, self.model, ids, self.defense).features
+        return text_features(self.stats, self.model, ids, self.defense)
 
 
 def detection(made: Attacked, name: str) -> dict[str, object]:
@@ -75,85 +103,165 @@ def detection(made: Attacked, name: str) -> dict[str, object]:
     return {"auroc": found, "worst": min(min(row.values()) for row in found.values()), "attacked": numbers}
 
 
-def delays(made: Attacked, train: Corpus, test: Corpus, foreign: Corpus, repeats: int) -> dict[str, object]:
-    """Texts from the first foreign one to the first window that tells of drift; medians, and false alarms before."""
-    encoder = made.model.encoder
+class Case:
+    """A small network, its automaton, usual texts (one half to compare with, the other fresh), and foreign texts."""
 
-    def surprise(corpus: Corpus) -> np.ndarray:
-        _, ids = encoder.encode(corpus.texts).nonempty()
-        return text_features(made.stats, made.model, ids)
+    def __init__(self, name: str, train: Corpus, usual: Sequence[str], foreign: dict[str, Sequence[str]]) -> None:
+        self.name, self.foreign = name, foreign
+        self.model = small_network(name, train)
+        self.wfa = small_automaton(name, self.model, train)
+        order = np.random.default_rng(0).permutation(len(usual))
+        texts = [usual[at] for at in order]
+        self.reference, self.fresh = texts[: len(texts) // 2][:MOST], texts[len(texts) // 2 :][:MOST]
+        self.usual = UsualTexts.of(self.wfa, self.model, self.reference)
+        self.encoder = TfidfVectorizer(tokenizer=str.split, token_pattern=None).fit(self.reference)
+        self.documents = self.encoder.transform(self.reference)
 
-    reference = surprise(train.sample(3000, 1)).surprise
-    usual, strange = surprise(test.sample(4000, 2)), surprise(foreign.sample(1000, 3))
+    def ours(self, texts: Sequence[str]) -> np.ndarray:
+        _, ids = self.wfa.ids(texts).nonempty()
+        answers = Answers.of(self.wfa, self.model, ids)
+        return self.usual.scores(text_signals(self.usual.bigrams, answers, ids))
+
+    def max_probability(self, texts: Sequence[str]) -> np.ndarray:
+        return -last_outputs(self.model, self.model.encoder.encode(texts).nonempty()[1]).max(1)
+
+    def energy(self, texts: Sequence[str]) -> np.ndarray:
+        """−log Σ exp of the network's outputs before the softmax (Liu et al., 2020)."""
+        _, ids = self.model.encoder.encode(texts).nonempty()
+        found = []
+        with torch.inference_mode():
+            for part in ids.chunks(500):
+                padded, lengths = (torch.from_numpy(each.astype(np.int64)) for each in (part.padded(), part.lengths))
+                found.append(-self.model.network.last_logits(padded, lengths).logsumexp(1).numpy())
+        return np.concatenate(found)
+
+    def bag_of_words(self, texts: Sequence[str]) -> np.ndarray:
+        """Cosine distance of tf-idf to the nearest usual text; words that these lack have the largest idf."""
+        nearest = np.asarray((self.encoder.transform(texts) @ self.documents.T).max(1).todense()).ravel()
+        idf, places, split = self.encoder.idf_, self.encoder.vocabulary_, self.encoder.build_analyzer()
+        shares = []
+        for text in texts:
+            weights = [idf[places[word]] if word in places else -idf.max() for word in set(split(text))]
+            known = sum(weight**2 for weight in weights if weight > 0)
+            shares.append(np.sqrt(known / max(1e-9, sum(weight**2 for weight in weights))))
+        return 1 - nearest * np.array(shares)
+
+
+def small_network(name: str, train: Corpus) -> RNNClassifier:
+    CACHE.mkdir(exist_ok=True)
+    path = CACHE / f"novelty-{name}.rnn"
+    if not path.exists():
+        Trainer(config=RNNConfig(embedding=64, hidden=64), epochs=5, seed=0).train(train).model.save(path)
+    return RNNClassifier.load(path)
+
+
+def small_automaton(name: str, model: RNNClassifier, train: Corpus) -> WFA:
+    path = CACHE / f"novelty-{name}.wfa"
+    if not path.exists() or WFA.load(path).provenance["model"]["fingerprint"] != model.fingerprint:
+        extract(model, train.sample(4000, 0), Readable()).save(path)
+    return WFA.load(path)
+
+
+def shuffled(texts: Sequence[str]) -> list[str]:
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.permutation(text.split())) for text in texts]
+
+
+def german(number: int) -> list[str]:
+    """Generated headlines."""
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(part.split("|")) for part in GERMAN) for _ in range(number)]
+
+
+def cases(options) -> Iterator[Case]:
+    """Intents; news titles of all classes; news titles of four classes, the other three foreign."""
+    evidence, texts, fresh = intents.intents(20, 6000)
+    labels = intents.last_classes(evidence, texts)
+    others = intents.intents(150, 3000)[1]
+    own = [next(int(word[3:]) for word in text.split() if word.startswith("own")) for text in others]
+    foreign = [text for text, number in zip(others, own, strict=True) if number >= 40][:600]  # two words a class
+    half = len(texts) // 2
+    train = Corpus.of(texts[:half], [evidence.class_names[label] for label in labels[:half]], name="intents")
+    yield Case("intents", train, [*texts[half:], *fresh], {"other intents": foreign})
+    name, train, test = news(options)
+    films = load_dataset("rotten_tomatoes", "test").texts
+    case = Case(name, train, test.texts, {"film reviews": films, "German": german(1000)})
+    case.foreign["shuffled words"] = shuffled(case.fresh)
+    yield case
+    first = [corpus.subset(np.flatnonzero(np.asarray(corpus.labels) < 4)) for corpus in (train, test)]
+    part = Corpus(first[0].texts, first[0].labels, train.class_names[:4], f"{name}, 4 classes")
+    rest = test.subset(np.flatnonzero(np.asarray(test.labels) >= 4))
+    yield Case(f"{name}-4", part, first[1].texts, {"other classes": rest.sample(1000, 0).texts})
+
+
+def novelty(options) -> dict[str, object]:
+    """AUROC of foreign against fresh usual texts, and how often usual texts and windows raise an alarm."""
     result: dict[str, object] = {}
-    for share in (0.01, 0.1):
-        found, false = [], 0
-        for repeat in range(repeats):
-            rng = np.random.default_rng(repeat)
-            for window in range(400):
-                begun = window >= 10
-                mixed = rng.random(WINDOW) < (share if begun else 0.0)
-                seen = _mixed(usual, strange, mixed, rng)
-                p = against_reference(reference, seen).p
-                if p is not None and p < SURE:
-                    if begun:
-                        found.append((window - 9) * WINDOW)
-                        break
-                    false += 1
-        result[f"{share:.0%}"] = {
-            "delay": float(np.median(found)) if found else None,
-            "told": len(found) / repeats,
-            "false_windows": false / (10 * repeats),
-        }
-    show(
-        "Foreign texts: delay in texts",
-        ["share", "median delay", "told", "false alarms a window before"],
-        [[share, *each.values()] for share, each in result.items()],
-    )
+    scores = ("ours", "max_probability", "energy", "bag_of_words")
+    for case in cases(options):
+        usual = {name: getattr(case, name)(case.fresh) for name in scores}
+        for pair, texts in case.foreign.items():
+            found = {name: auroc(usual[name], getattr(case, name)(texts)) for name in scores}
+            result[f"{case.name}: {pair}"] = found
+        p = (1 + case.usual.at_least(usual["ours"])) / (1 + len(case.reference))
+        rates = {f"{asked:.0%}": float((p <= asked).mean()) for asked in (0.01, 0.05)}
+        result[case.name] = {"usual": len(case.fresh), "reference": len(case.reference), "false_alarms": rates}
+        result[case.name] |= {"windows": windows(case, 5 if options.quick else 100)}
+        result[case.name] |= {"texts_a_minute": throughput(case, 2000 if options.quick else 20_000)}
+    pairs = {name: each for name, each in result.items() if "ours" in each}
+    show("AUROC of foreign texts", ["pair", *scores], [[name, *each.values()] for name, each in pairs.items()])
+    rates = {name: each for name, each in result.items() if "ours" not in each}
+    rows = [[name, *each["false_alarms"].values(), *each["windows"].values()] for name, each in rates.items()]
+    show("Alarms", ["usual texts", "asked 1%", "asked 5%", *(f"windows: {key}" for key in WINDOWS)], rows)
     return result
 
 
-def _mixed(usual, strange, mixed: np.ndarray, rng: np.random.Generator):
-    from dataclasses import fields, replace
+def windows(case: Case, repeats: int) -> dict[str, float]:
+    """Shares of windows of 100 texts that raise an alarm at 5 %, by the share of foreign texts in them."""
+    rng, found = np.random.default_rng(0), {}
+    foreign = next(iter(case.foreign.values()))
+    for name, share in WINDOWS.items():
+        raised = 0
+        for _ in range(repeats):
+            strange = rng.random(100) < share
+            mixed = rng.choice(case.fresh, 100, replace=False)
+            mixed[strange] = rng.choice(foreign, strange.sum())
+            watcher = Watcher(case.wfa, case.model, case.usual, Alarms(window=100, false_alarms=0.05))
+            raised += bool(watcher.read(mixed.tolist())[-1]["window"]["alarm"])
+        found[name] = raised / repeats
+    return found
 
-    rows = np.where(
-        mixed, rng.integers(len(strange.label), size=len(mixed)), rng.integers(len(usual.label), size=len(mixed))
-    )
-    parts = {}
-    for each in fields(usual):
-        one, other = getattr(usual, each.name), getattr(strange, each.name)
-        chosen = mixed if one.ndim == 1 else mixed[:, None]
-        parts[each.name] = np.where(chosen, other[rows % len(other)], one[rows % len(one)])
-    return replace(usual, **parts)
 
-
-def throughput(made: Attacked, test: Corpus, texts: int) -> float:
-    """Texts a minute that `watch` reads and tells of."""
-    lines = "\n".join(test.texts[at % len(test)].replace("\n", " ") for at in range(texts)).encode()
-    list(watch(made.wfa, made.model, BytesIO(b"warm up")))
+def throughput(case: Case, texts: int) -> float:
+    """Texts a minute that `watch` reads and tells of, without the fit on usual texts."""
+    lines = "\n".join(case.fresh[at % len(case.fresh)].replace("\n", " ") for at in range(texts)).encode()
+    results = watch(case.wfa, case.model, BytesIO(b"warm up\n" + lines), reference=case.reference)
+    next(results)
     began, out = time.process_time(), StringIO()
-    for each in watch(made.wfa, made.model, BytesIO(lines)):
+    for each in results:
         out.write(json.dumps(each) + "\n")
     rate = 60 * texts / (time.process_time() - began)
     print(f"watch: {rate:,.0f} texts a minute of processor time")
     return rate
 
 
-def main() -> None:
-    options = arguments(
-        __doc__.splitlines()[0],
-        lambda parser: parser.add_argument("--texts", type=int, help="of each set (default 2000; toxic: 1000)"),
-    )
+def attacks(options) -> dict[str, object]:
     result: dict[str, object] = {}
-    for at, (name, train, test) in enumerate(data_sets(options)):
+    for name, train, test in data_sets(options):
         usual = 200 if options.quick else {"jigsaw_toxic": 1000}.get(name, 2000)
-        made = Attacked(options, name, train, test, options.texts or usual)
-        result[name] = detection(made, name)
-        if at == 0:
-            result[name]["texts_a_minute"] = throughput(made, test, 2000 if options.quick else 20_000)
-            if is_available("jigsaw_toxic", options.data):
-                foreign = load_dataset("jigsaw_toxic", "test", options.data)
-                result[name]["foreign"] = delays(made, train, test, foreign, 3 if options.quick else 20)
+        result[name] = detection(Attacked(options, name, train, test, options.texts or usual), name)
+    return result
+
+
+def main() -> None:
+    def more(parser) -> None:
+        parser.add_argument("--texts", type=int, help="to attack, of each set (default 2000; toxic: 1000)")
+        parser.add_argument("--only", choices=("attacks", "novelty"), help="one of the two parts")
+
+    options = arguments(__doc__.splitlines()[0], more)
+    result = {} if options.only == "novelty" else attacks(options)
+    if options.only != "attacks":
+        result["novelty"] = novelty(options)
     finish(options, result)
 
 

@@ -58,7 +58,7 @@ def test_a_detector_is_trained_and_watches_a_stream(flaw_files, tmp_path):
     assert wfalens(*asked, *attack, "--min-auroc", "1", cwd=flaw_files).returncode == 1
 
     stream = "the senate votes\nzebra goal\n"
-    watched = ("monitor", "watch", "flaw.wfa", "-m", "flaw.rnn", "--detector", tmp_path / "detector.json")
+    watched = (*WATCH, "--reference", "train.csv", "--detector", tmp_path / "detector.json", "--false-alarms", "1%")
     done = wfalens(*watched, "-C", "watch.window=2", cwd=flaw_files, stdin=stream)
     assert done.returncode == 0, done.stderr
     first, second, summary = map(json.loads, done.stdout.splitlines())
@@ -66,3 +66,23 @@ def test_a_detector_is_trained_and_watches_a_stream(flaw_files, tmp_path):
     assert "attacked" in first
     only = wfalens(*watched, "-C", "watch.window=2", "--summaries", cwd=flaw_files, stdin=stream)
     assert [json.loads(line) for line in only.stdout.splitlines()] == [summary]
+
+
+def test_a_window_that_raises_an_alarm_is_exit_code_1(flaw_files, tmp_path):
+    foreign = ["qwertz uiop asdf ghjk"] * 30
+    (tmp_path / "foreign.csv").write_text("\n".join(["title", *foreign]) + "\n")
+    files = ("--reference", "train.csv", "--corpus", tmp_path / "foreign.csv", "-C", "text_column=title")
+    # the reference has its text in another column
+    assert wfalens(*WATCH, *files, cwd=flaw_files).returncode == 2
+    rows = "\n".join(json.dumps({"text": text}) for text in foreign)
+    done = wfalens(
+        *WATCH, "--reference", "train.csv", "-C", "watch.format=jsonl", "--summaries", cwd=flaw_files, stdin=rows
+    )
+    assert done.returncode == 1, done.stderr
+    assert "qwertz" in [each["name"] for each in json.loads(done.stdout)["window"]["drift"]["words"]]
+
+
+def test_usual_texts_are_found_by_the_provenance_or_asked_for(workshop):
+    done = wfalens("monitor", "watch", "readable.wfa", "-m", "model.rnn", cwd=workshop, stdin="a good film\n")
+    assert done.returncode in (0, 2)
+    assert "usual texts" in done.stderr

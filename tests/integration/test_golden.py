@@ -36,7 +36,6 @@ from wfalens import language as strings
 from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
 from wfalens.extraction import completion_method
-from wfalens.monitoring import against_extraction, against_reference
 from wfalens.robustness import attack
 from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.robustness.certify.certificate import certify
@@ -392,38 +391,24 @@ def gaps(wfa, model, texts):
 
 def habits(wfa):
     found = monitoring.ReferenceStats(wfa)
-    return {"table": found.surprise, "mean": found.mean_surprise, "spread": found.spread_of_surprise}
-
-
-def readings(wfa, model, texts):
-    return monitoring.text_features(monitoring.ReferenceStats(wfa), model, wfa.encoder.encode(texts))
+    return {"table": found.surprise}
 
 
 def features(wfa, model, texts):
     """All features of unusual texts, surprise first."""
-    return readings(wfa, model, texts).features
-
-
-def drift(wfa, model, texts):
-    usual = readings(wfa, model, build.stored("model")["corpus"])
-    seen = readings(wfa, model, texts)
-    found = (
-        against_extraction(monitoring.ReferenceStats(wfa).mean_surprise, seen),
-        against_reference(usual.surprise, seen),
-    )
-    return [[each.surprise, each.usual, each.p] for each in found]
+    return monitoring.text_features(monitoring.ReferenceStats(wfa), model, wfa.encoder.encode(texts))
 
 
 def watched(wfa, model, texts):
-    lines = [text.encode() for text in texts]
-    found = monitoring.Watcher(wfa, model, monitoring.Alarms(window=20, deviations=1.0, unseen=0.1)).read(lines)
+    usual = monitoring.UsualTexts.of(wfa, model, build.stored("model")["corpus"])
+    found = monitoring.Watcher(wfa, model, usual, monitoring.Alarms(window=20, false_alarms=0.1)).read(texts)
     texts = [
-        [each["class"], each["surprise"], each["known_words"], each["agrees"], each["alarm"]]
+        [each["class"], each["p"], each["known_words"], each["agrees"], each["alarm"]]
         for each in found
         if "class" in each
     ]
     windows = [each["window"] for each in found if "window" in each]
-    return {"texts": texts, "windows": [[each["agreement"], each["alarms"], each["drift"]["p"]] for each in windows]}
+    return {"texts": texts, "windows": [[each["agreement"], each["alarms"], each["alarm"]] for each in windows]}
 
 
 def detection(wfa, model):
@@ -649,7 +634,6 @@ def figures_of_readable() -> dict[str, Figure]:
         "gaps": lambda: gaps(wfa(), model(), held[:6]),
         "habits": lambda: habits(wfa()),
         "surprise and other features": lambda: features(wfa(), model(), READ),
-        "drift": lambda: [drift(wfa(), model(), texts) for texts in (held, ODD)],
         "watch": lambda: watched(wfa(), model(), held[:30] + ODD[:4] + [""]),
         **{
             f"check {name} {label} {count}": lambda name=name, label=label, count=count: model_check(

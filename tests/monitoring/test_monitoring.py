@@ -1,4 +1,4 @@
-"""Coverage, surprise, detection and watching, on a readable automaton whose walks can be followed by hand."""
+"""Coverage, features, detection and watching, on a readable automaton whose walks can be followed by hand."""
 
 import io
 import json
@@ -9,6 +9,7 @@ import pytest
 
 from tests.errors import raises
 from tests.readable import readable
+from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.inference import final_outputs
 from wfalens.monitoring import (
@@ -17,16 +18,15 @@ from wfalens.monitoring import (
     Detector,
     ReferenceStats,
     SynonymDefense,
+    UsualTexts,
     Watcher,
-    against_extraction,
-    against_reference,
     auroc,
     coverage,
     text_features,
     watch,
 )
 from wfalens.monitoring.text_features import Walks
-from wfalens.monitoring.watch import ATTACKED, SURPRISING, UNSEEN
+from wfalens.monitoring.watch import ATTACKED, decoded
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -87,11 +87,11 @@ def test_texts_that_fill_gaps_exercise_them(made, model):
 def test_the_mean_surprise_is_that_of_the_extraction_texts(made, model):
     stats = ReferenceStats(made.wfa)
     ids = made.wfa.ids([" ".join(text) for text in made.texts])
-    seen = text_features(stats, model, ids)
-    assert (seen.surprise * seen.lengths).sum() / seen.lengths.sum() == pytest.approx(stats.mean_surprise, abs=1e-6)
-    assert seen.features.shape == (len(ids), len(FEATURES))
-    assert np.isfinite(seen.features).all()
-    assert against_extraction(stats.mean_surprise, seen).p > 0.5
+    features = text_features(stats, model, ids)
+    assert features.shape == (len(ids), len(FEATURES))
+    assert np.isfinite(features).all()
+    of_extraction = (stats.visits * stats.surprise).sum() / stats.visits.sum()
+    assert np.average(features[:, 0], weights=ids.lengths) == pytest.approx(of_extraction, abs=1e-6)
 
 
 def test_what_a_text_would_be_without_a_word(made):
@@ -111,10 +111,10 @@ def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
     assert defense.pairs == [[awful, dull]]
     ids = made.wfa.ids(["the awful fine"])
     found = text_features(ReferenceStats(made.wfa), model, ids, defense)
-    other = final_outputs(model, made.wfa.ids(["the dull fine"]))[0]
-    expected = found.probability[0] - other[found.label[0]]
-    assert found.features[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
-    assert found.features[0, FEATURES.index("restored word")] == pytest.approx(expected, abs=1e-6)
+    one, other = final_outputs(model, made.wfa.ids(["the awful fine", "the dull fine"]))
+    expected = one.max() - other[one.argmax()]
+    assert found[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
+    assert found[0, FEATURES.index("restored word")] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
@@ -138,15 +138,20 @@ def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
             Detector.load(tmp_path / "bad.json")
 
 
-def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model):
-    watcher = Watcher(made.wfa, model, Alarms(window=3))
+@pytest.fixture(scope="module")
+def usual(made, model):
+    return UsualTexts.of(made.wfa, model, [" ".join(text) for text in made.texts] * 6)
+
+
+def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model, usual):
+    watcher = Watcher(made.wfa, model, usual, Alarms(window=3))
     lines = [b"the awful", b"\xff\xfe", b"", b"a fine", b"great", b"x" * (1 << 20 | 1), b"the dull"]
-    results = watcher.read(lines)
+    results = watcher.read([decoded(line) for line in lines])
     outputs = [each for each in results if "window" not in each]
     assert [each["line"] for each in outputs] == [1, 2, 3, 4, 5, 6, 7]
     assert ["error" in each for each in outputs] == [False, True, True, False, False, True, False]
     assert outputs[0]["class"] in made.wfa.class_names
-    assert {"surprise", "known_words", "agrees", "alarm", "probability"} <= outputs[0].keys()
+    assert {"p", "known_words", "agrees", "alarm", "probability"} <= outputs[0].keys()
     windows = [each["window"] for each in results if "window" in each]
     assert [each["texts"] for each in windows] == [3]
     assert watcher.summary()["texts"] == 1
@@ -156,23 +161,47 @@ def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model)
 
 def test_a_stream_is_watched_to_its_end(made, model):
     lines = io.BytesIO(b"the awful\n\xff\n" + b"x" * (1 << 21) + b"\na fine")
-    results = list(watch(made.wfa, model, lines, Alarms(window=1), reference=["the awful", "a fine"] * 20))
+    results = list(watch(made.wfa, model, lines, Alarms(window=1), reference=["the awful", "a fine"] * 60))
     assert [each["line"] for each in results if "line" in each] == [1, 2, 3, 4]
     assert [each["window"]["texts"] for each in results if "window" in each] == [1, 1]
     with raises("no-texts"):
-        list(watch(made.wfa, model, io.BytesIO(b"")))
+        list(watch(made.wfa, model, io.BytesIO(b""), reference=["the awful", "a fine"] * 60))
+    with raises("few-texts"):
+        list(watch(made.wfa, model, io.BytesIO(b"a"), reference=["the awful"]))
+    with raises("few-texts"):  # of which no text could ever raise an alarm
+        list(watch(made.wfa, model, io.BytesIO(b"a"), Alarms(false_alarms=0.01), reference=["the awful"] * 98))
 
 
-def test_results_do_not_depend_on_how_lines_arrive(made, model):
-    lines = [" ".join(text).encode() for text in made.texts]
-    lines = [line for pair in zip(lines, [b"", b"\xff"] * len(lines), strict=False) for line in pair]
-    whole = Watcher(made.wfa, model, Alarms(window=7)).read(lines)
-    one = Watcher(made.wfa, model, Alarms(window=7))
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("csv", b'\xef\xbb\xbfid,text\r\n1,"the, awful"\r\n2,"a ""fine"""\r\n3,"open\r\n4\r\n'),
+        ("jsonl", b'{"id": 1, "text": "the, awful"}\n{"text": "a \\"fine\\""}\n{"text": 3}\n[' + b"[" * 5000 + b"\n"),
+    ],
+)
+def test_rows_of_a_stream_have_their_text_in_a_column(made, model, form, content):
+    given = {"reference": ["the awful", "a fine"] * 60}
+    rows = list(watch(made.wfa, model, io.BytesIO(content), Alarms(format=form), **given))[:-1]
+    texts = list(watch(made.wfa, model, ["the, awful", 'a "fine"'], **given))[:-1]
+    assert rows[:2] == texts
+    assert ["error" in each for each in rows] == [False, False, True, True]
+
+
+def test_a_stream_without_the_column_is_refused(made, model):
+    with raises("column"):
+        list(watch(made.wfa, model, io.BytesIO(b"a,b\n1,2"), Alarms(format="csv"), reference=["the awful"] * 120))
+
+
+def test_results_do_not_depend_on_how_lines_arrive(made, model, usual):
+    lines = [" ".join(text) for text in made.texts]
+    lines = [line for pair in zip(lines, ["", InputError("bad")] * len(lines), strict=False) for line in pair]
+    whole = Watcher(made.wfa, model, usual, Alarms(window=7)).read(lines)
+    one = Watcher(made.wfa, model, usual, Alarms(window=7))
     single = [each for line in lines for each in one.read([line])]
     assert json.dumps(whole) == json.dumps(single)
 
 
-def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
+def test_attacked_texts_raise_alarms(made, model, usual):
     always = Detector(
         np.zeros(len(FEATURES)),
         np.ones(len(FEATURES)),
@@ -182,33 +211,28 @@ def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
         SynonymDefense.of_pairs(len(made.wfa.word_counts), []),
         {},
     )
-    (result, *_) = Watcher(made.wfa, model, Alarms(deviations=0.0), always).read([b"awful awful awful awful"])
-    assert {SURPRISING, ATTACKED} <= set(result["alarm"])
+    (result, *_) = Watcher(made.wfa, model, usual, Alarms(), always).read(["awful awful awful awful"])
+    assert ATTACKED in result["alarm"]
     assert result["attacked"] == 0.5
     other = replace(always, defense=SynonymDefense(np.arange(3, dtype=np.int32)))
     with raises("other-automaton"):
-        Watcher(made.wfa, model, Alarms(), other)
+        Watcher(made.wfa, model, usual, Alarms(), other)
 
 
-def test_words_that_nobody_knows_are_unseen_although_unknown_words_were_read_in_extraction(made, model):
+def test_words_that_nobody_knows_are_unseen_although_unknown_words_were_read_in_extraction(made, model, usual):
     counts = np.array(made.wfa.word_counts)
     counts[UNKNOWN] = 10
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(made.wfa, "word_counts", counts)
-        known, foreign = Watcher(made.wfa, model).read([b"the awful", b"qwertz the uiop"])
+        known, foreign = Watcher(made.wfa, model, usual).read(["the awful", "qwertz the uiop"])
     assert known["known_words"] == 1
     assert foreign["known_words"] == pytest.approx(1 / 3, abs=1e-4)
-    assert UNSEEN in foreign["alarm"]
+    assert known["alarm"] == []
+    assert foreign["alarm"] == ["unknown words"]
 
 
-def test_drift_is_told_where_texts_changed_and_not_where_they_did_not(made, model):
-    stats = ReferenceStats(made.wfa)
-    rng = np.random.default_rng(0)
-    usual = [" ".join(made.texts[at]) for at in rng.integers(len(made.texts), size=120)]
-    foreign = ["awful awful dull awful"] * 30 + usual[:90]
-    reference = text_features(stats, model, made.wfa.ids(usual)).surprise
-    same, changed = (text_features(stats, model, made.wfa.ids(texts)) for texts in (usual[:100], foreign))
-    assert against_reference(reference, same).p > 0.1
-    assert against_reference(reference, changed).p < 0.001
-    assert against_extraction(stats.mean_surprise, changed).p < 0.001
-    assert against_reference(reference[:5], same).p is None
+def test_shares_may_be_percentages():
+    assert Alarms(false_alarms="2.5%").false_alarms == 0.025
+    for wrong in ("0%", "x%", "2", 1.0, True):
+        with raises("option-value"):
+            Alarms(false_alarms=wrong)

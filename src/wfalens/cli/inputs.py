@@ -142,7 +142,7 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
     reading, seed, compare = settings.texts, settings.seed, settings.report.compare
     wfa = open_wfa(automaton, reading)
     classifier = open_model(model, wfa, reading)
-    texts = _default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
+    texts = default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
     if texts is None:
         progress.say("without texts there are no sentences, and nothing can be measured; give --corpus")
     if classifier is None:
@@ -160,13 +160,13 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
 
 def open_texts(wfa: automata.WFA, corpus: str | None, reading: Reading) -> text.Corpus:
     """The texts that are named, else the test texts of the data set that the automaton was extracted from."""
-    texts = _default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
+    texts = default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
     if texts is None:
         raise InputError("the network is measured on texts; give --corpus", code="no-texts")
     return texts
 
 
-def _default_texts(wfa: automata.WFA, reading: Reading) -> text.Corpus | None:
+def default_texts(wfa: automata.WFA, reading: Reading) -> text.Corpus | None:
     """The test texts of the data set that the automaton's provenance names, if it can be loaded here."""
     made_from = wfa.provenance.get("corpus")
     known = dataset_of(str(made_from.get("name", ""))) if isinstance(made_from, dict) else None

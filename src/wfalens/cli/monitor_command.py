@@ -6,13 +6,20 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
-from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import monitoring
+from wfalens.cli.inputs import default_texts, open_corpus, open_model, open_vectors, open_wfa
+from wfalens.cli.library import evaluation, monitoring
 from wfalens.cli.output import check_outputs, exit_below, note, print_result, print_rows, say, write_out
+from wfalens.errors import InputError
+
+if TYPE_CHECKING:
+    from wfalens.automaton import WFA
+    from wfalens.text import Corpus
 
 _SHOWN = 10
 Reference = Annotated[
@@ -20,54 +27,77 @@ Reference = Annotated[
     opt.value(
         "--reference",
         "TEXTS",
-        f"Usual texts, against which drift is measured: {opt.CORPUS_HELP}",
-        show_default="the extraction texts' mean surprise",
+        f"Usual texts, best such that the classifier was not trained on: {opt.CORPUS_HELP}",
+        show_default="test texts of a known data set, else the extraction texts",
     ),
 ]
 command = new_group("Watch a classifier with its automaton: a stream of texts, the coverage of a test set, attacks.")
 
 
-@register(command, "watch", lambda: {"watch": monitoring.Alarms})
+@register(command, "watch", lambda: {"watch": monitoring.Alarms}, flags=("watch.false_alarms",))
 def watch(
     settings: Settings,
     automaton: opt.Automaton,
     model: opt.Model,
+    corpus: opt.SomeCorpus = None,
     reference: Reference = None,
     detector: Annotated[Path | None, opt.value("--detector", "FILE")] = None,
     summaries: Annotated[bool, opt.flag("--summaries", panel=opt.OUTPUT)] = False,
 ) -> None:
-    """Watch texts on standard input: for every line, one line of JSON is printed.
+    """Watch texts on standard input, or of --corpus: for every text, one line of JSON is printed.
 
-    A line has the classifier's class, how surprising the text is to the automaton, whether the two agree, and what
-    raises an alarm. After every watch.window texts (1,000) there is a summary with a p-value for drift. A line
-    that cannot be read is reported and skipped.
+    A line has the classifier's class, a p-value that the text is a usual one, and what raises an alarm. After every
+    watch.window texts (1,000) there is a summary: whether the window raises an alarm, and which words and classes have
+    drifted. Usual texts, and windows of them, raise an alarm at the rate of --false-alarms. Exits with 1 if a window
+    raised one. A line that cannot be read is reported and skipped.
 
     Example, at the end of a pipe such as `tail -f titles.txt |`:
-      wfalens monitor watch news.wfa --model news.rnn
+      wfalens monitor watch news.wfa --model news.rnn --reference usual.csv
 
     Args:
         detector: A detector of `wfalens monitor detect`.
         summaries: Print the summaries only.
     """
     wfa = open_wfa(automaton, settings.texts)
-    results = monitoring.watch(
-        wfa,
-        open_model(model, wfa, settings.texts),
-        io.BytesIO() if sys.stdin is None else sys.stdin.buffer,  # it is None where the caller has closed it
-        settings.watch,
-        detector=None if detector is None else monitoring.Detector.load(detector),
-        reference=None if reference is None else open_corpus(reference, settings.texts, "train", labels=False),
-        seed=settings.seed,
-    )
-    lines = bad = 0
-    for each in results:
+    network = open_model(model, wfa, settings.texts)
+    usual = _usual_texts(wfa, automaton, reference, settings)
+    stream = io.BytesIO() if sys.stdin is None else sys.stdin.buffer  # it is None where the caller has closed it
+    texts = stream if corpus is None else open_corpus(corpus, settings.texts, labels=False)
+    found = None if detector is None else monitoring.Detector.load(detector)
+    options: dict[str, Any] = {
+        "reference": usual,
+        "detector": found,
+        "text_column": settings.texts.text_column,
+        "seed": settings.seed,
+    }
+    lines = bad = alarms = 0
+    for each in monitoring.watch(wfa, network, texts, settings.watch, **options):
         lines += "line" in each
         bad += "error" in each
+        alarms += bool(each.get("window", {}).get("alarm"))
         if "window" in each or not summaries:
             sys.stdout.write(json.dumps(each) + "\n")
             sys.stdout.flush()
     if bad:
         note(f"{bad:,} of {lines:,} lines could not be read")
+    if alarms:
+        note(f"windows that raised an alarm: {alarms:,}")
+        raise typer.Exit(1)
+
+
+def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Settings) -> Corpus:
+    """The texts that are named, the test texts of a known data set, or the extraction texts."""
+    if reference is not None:
+        return open_corpus(reference, settings.texts, "test", labels=False)
+    known = default_texts(wfa, settings.texts)
+    if known is not None:
+        return known
+    reading = {"text_column": settings.texts.text_column, "encoding": settings.texts.encoding}
+    found, missing = evaluation.find_extraction_texts(wfa, (automaton.parent,), data=settings.texts.data, **reading)
+    if found is None:
+        raise InputError(f"usual texts are needed, and {missing}: give --reference", code="no-texts")
+    note(f"usual texts: {found.name}; if the classifier was trained on them, more texts raise an alarm than asked for")
+    return found
 
 
 @register(command, "coverage", dict, result=opt.RESULT_FILES)

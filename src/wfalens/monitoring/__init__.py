@@ -2,8 +2,9 @@
 
 from wfalens.monitoring.coverage import coverage, fill_gaps
 from wfalens.monitoring.detector import DetectOptions, Detector, auroc, detect
+from wfalens.monitoring.novelty import UsualTexts
 from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, text_features
-from wfalens.monitoring.watch import Alarms, Watcher, against_extraction, against_reference, watch
+from wfalens.monitoring.watch import Alarms, Watcher, watch
 
 __all__ = [
     "FEATURES",
@@ -12,9 +13,8 @@ __all__ = [
     "Detector",
     "ReferenceStats",
     "SynonymDefense",
+    "UsualTexts",
     "Watcher",
-    "against_extraction",
-    "against_reference",
     "auroc",
     "coverage",
     "detect",

@@ -194,7 +194,7 @@ def detect(
         _, ids = ids.nonempty()
         if len(ids) == 0:
             return np.zeros((0, len(FEATURES)))
-        return text_features(reference, model, ids, defense).features
+        return text_features(reference, model, ids, defense)
 
     with shown(progress):
         about = {"attack": options.train_on, "changes": options.changes, "corpus": texts.name, "texts": len(learned)}

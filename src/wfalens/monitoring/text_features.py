@@ -1,8 +1,7 @@
-"""How unusual texts are to an automaton and its network: the features that a detector and an alarm rest on.
+"""How unusual texts are to an automaton and its network: the features that a detector of attacks rests on.
 
 The *surprise* of a word is `Σ_s d[s]·(−log p(class | s))`, with d the distribution over the states before it and p how
-often its class was read in each state in extraction. Its mean over the extraction texts is known from the automaton.
-Texts are followed through the readable automaton as `Walks`.
+often its class was read in each state in extraction. Texts are followed through the readable automaton as `Walks`.
 """
 
 from __future__ import annotations
@@ -178,37 +177,14 @@ class ReferenceStats:
         counts = self.wfa.word_counts + _SEEN
         return np.asarray(-np.log(counts / counts.sum()))
 
-    @cached_property
-    def mean_surprise(self) -> float:
-        """Of a word of the extraction texts."""
-        return self._mean_over_words(self.surprise)
-
-    @cached_property
-    def spread_of_surprise(self) -> float:
-        """Its standard deviation over the words of the extraction texts."""
-        return float(np.sqrt(self._mean_over_words(np.square(self.surprise - self.mean_surprise))))
-
-    def _mean_over_words(self, values: NDArray[np.float64]) -> float:
-        return float((self.visits * values).sum() / max(1e-300, self.visits.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class TextFeatures:
-    """Texts as automaton and network read them, with their features."""
-
-    label: NDArray[np.int64]  # the network's class
-    probability: NDArray[np.float64]  # of it, by the network
-    agrees: NDArray[np.bool_]  # whether the automaton has the same class
-    known_words: NDArray[np.float64]  # share of the words that extraction has seen
-    surprise: NDArray[np.float64]  # mean over the words
-    lengths: NDArray[np.int64]
-    features: NDArray[np.float64]  # (texts, FEATURES)
-
 
 def text_features(
     stats: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], defense: SynonymDefense | None = None
-) -> TextFeatures:
-    """One pass of the network and of the automaton, three of the network with a defense; ids: no text is empty"""
+) -> NDArray[np.float64]:
+    """One pass of the network and of the automaton, three of the network with a defense.
+
+    ids: no text is empty; -> (texts, FEATURES)
+    """
     wfa, starts, lengths = stats.wfa, ids.offsets[:-1], ids.lengths
     trace = output_traces(model, ids).values.astype(np.float64)
     output = trace[ids.offsets[1:] - 1]
@@ -224,7 +200,7 @@ def text_features(
     readable_outputs = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
     reliance, fragility = _reliance(walks, readable_outputs)
     ordered = np.sort(output, axis=1)
-    features = np.column_stack(
+    return np.column_stack(
         [
             np.add.reduceat(surprise, starts) / lengths,
             np.maximum.reduceat(surprise, starts),
@@ -245,7 +221,6 @@ def text_features(
             *_restored(model, walks, output, defense),
         ]
     )
-    return TextFeatures(label, ordered[:, -1], agrees, 1 - features[:, 4], features[:, 0], lengths, features)
 
 
 def _restored(

@@ -1,15 +1,21 @@
-"""A stream of texts, watched: outputs of network and automaton on each, alarms, and a summary per window with drift.
+"""A stream of texts, watched: alarms for single texts and for windows of texts, with a stated false-alarm rate.
 
-Drift is a p-value that the texts still look like those that the automaton was extracted from. Against the extraction
-texts themselves, the mean surprise of a word is known, and the window's mean is compared with it, with texts as units:
-words of a text depend on each other. Against a sample of reference texts, ranks are compared, and the number of texts
-beyond nearly all of the reference.
+A text raises an alarm if few enough of the usual texts are as strange (`UsualTexts`). A window raises one in two cases.
+Either its texts are stranger than usual together: a conformal test martingale (Vovk et al.) bets against their
+p-values, each the rank among the usual texts and the window so far, and by Ville's inequality its largest capital
+reaches 1/p with a probability of p at most. Or the network's classes have other shares than usual (χ²). Each of the two
+gets half of the false-alarm rate. The sequential test raises its alarm at a text, before the window is full.
 """
 
 from __future__ import annotations
 
+import csv
+import json
+import math
+from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 import numpy as np
@@ -21,79 +27,101 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import PrefixClassifier
 from wfalens.monitoring.detector import Detector
-from wfalens.monitoring.text_features import FEATURES, ReferenceStats, TextFeatures, text_features
+from wfalens.monitoring.novelty import SIGNALS, Answers, UsualTexts, text_signals, word_counts
+from wfalens.monitoring.text_features import ReferenceStats, text_features
+from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus, as_texts
-from wfalens.text.encoder import require_words
 from wfalens.validation import Bounds, Options, option, real, whole
 
-SURPRISING, UNSEEN, CONTRADICTION, ATTACKED = "surprising", "unseen words", "contradiction", "attacked"
+ATTACKED, STRANGE_TEXTS, CLASS_SHARES = "attacked", "strange texts", "class shares"
+_NAMES = tuple(SIGNALS)
+FORMATS = ("lines", "csv", "jsonl")
 LONGEST_LINE = 1 << 20  # bytes
-_BYTES_AT_ONCE = 1 << 16
-_REFERENCE_TEXTS = 5000
-_FEW_TEXTS = 20  # below which no p-value is given
-_BEYOND = 0.99  # quantile of the reference beyond which a text is an outlier
-_SURE = 0.5  # margin of an automaton that the network contradicts
-_MARGIN = FEATURES.index("margin of the automaton")
+_BYTES_AT_ONCE, _TEXTS_AT_ONCE = 1 << 16, 1000
+_MOST_USUAL = 20_000  # texts
+_EXPONENTS = np.array([0.1, 0.3, 0.5, 0.7, 0.85, 1.0])  # of bets κ·p^(κ−1); 1 does not bet
+_SWITCH = 0.01  # share of the capital that changes its bet after each text
+_RARE_CLASS = 5.0  # expected texts of a window below which classes are counted together
+_MOST_WORDS = 10  # that a summary names
+
+
+def share(value: Any) -> float | None:
+    """A number, or a percentage as text."""
+    text = value.strip() if isinstance(value, str) else ""
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else real(value)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alarms(Options):
-    """When a text raises an alarm, and how many texts a summary is about."""
+    """How often usual texts may raise an alarm, how many texts a window has, and how standard input is read."""
 
-    window: int = option(1000, "Texts of a summary.", Bounds(whole, 1, 10**9))
-    deviations: float = option(
-        4.0, "Raise an alarm so many standard errors above the usual surprise of words.", Bounds(real, 0, 1000)
-    )
-    unseen: float = option(0.5, "Raise an alarm if more of the words were never seen.", Bounds(real, 0, 1))
-
-
-@dataclass(frozen=True)
-class Drift:
-    """How a window of texts differs from what the automaton is used to."""
-
-    texts: int
-    surprise: float  # mean of a word
-    usual: float  # the same in extraction, or of the reference
-    p: float | None  # that so large a difference is chance; None from too few texts
+    false_alarms: float = option(
+        0.01, "Share of usual texts, and of windows of them, that may raise an alarm (1% or 0.01).",
+        Bounds(share, 0, 1, excluded=(0, 1)),
+    )  # fmt: skip
+    window: int = option(1000, "Texts of a window.", Bounds(whole, 1, 10**6))
+    format: str = option("lines", "Standard input has a text on each line, or a row of CSV or JSON", FORMATS)
 
 
-def against_extraction(mean_surprise: float, seen: TextFeatures) -> Drift:
-    """From the mean surprise of a word in extraction."""
-    excess = (seen.surprise - mean_surprise) * seen.lengths  # of each text
-    is_tested = len(excess) >= _FEW_TEXTS and np.ptp(excess) > 0
-    p = float(stats.ttest_1samp(excess, 0).pvalue) if is_tested else None
-    return Drift(len(seen.label), float(np.average(seen.surprise, weights=seen.lengths)), mean_surprise, p)
+class ConformalMartingale:
+    """The capital of a bettor against the hypothesis that the texts of a window are usual ones."""
+
+    def __init__(self, usual: int) -> None:
+        """usual: number of usual texts"""
+        self._usual, self._window = usual, list[float]()
+        self._capital = np.full(len(_EXPONENTS), 1 / len(_EXPONENTS))  # of each bet, as shares
+        self._log_total = self._log_largest = 0.0
+
+    def add(self, score: float, at_least: int) -> None:
+        """Bet on the p-value of a text; at_least: usual texts that score as high"""
+        so_far = len(self._window)
+        rank = 1 + at_least + so_far - bisect_left(self._window, score)
+        insort(self._window, score)
+        self._capital *= _EXPONENTS * (rank / (1 + self._usual + so_far)) ** (_EXPONENTS - 1)
+        total = float(self._capital.sum())
+        self._capital += _SWITCH * (total / len(_EXPONENTS) - self._capital)
+        self._capital /= total
+        self._log_total += math.log(total)
+        self._log_largest = max(self._log_largest, self._log_total)
+
+    @property
+    def p(self) -> float:
+        """Of the hypothesis that all texts so far are usual ones."""
+        return math.exp(-self._log_largest)
 
 
-def against_reference(reference: NDArray[np.float64], seen: TextFeatures) -> Drift:
-    """From the surprise of reference texts; the smaller of two p-values, doubled. reference: (texts,)"""
-    mean, usual = float(seen.surprise.mean()), float(reference.mean())
-    if min(len(reference), len(seen.surprise)) < _FEW_TEXTS:
-        return Drift(len(seen.label), mean, usual, None)
-    ranks = stats.mannwhitneyu(seen.surprise, reference).pvalue
-    limit = float(np.quantile(reference, _BEYOND))
-    beyond = [int((values > limit).sum()) for values in (seen.surprise, reference)]
-    table = np.array([[beyond[0], len(seen.surprise) - beyond[0]], [beyond[1], len(reference) - beyond[1]]])
-    outliers = stats.fisher_exact(table, alternative="greater")[1]
-    return Drift(len(seen.label), mean, usual, float(min(1.0, 2 * min(ranks, outliers))))
+@dataclass(eq=False)
+class Window:
+    """Texts since the last full window."""
+
+    martingale: ConformalMartingale
+    answers: list[Answers] = field(default_factory=list)
+    words: Counter[str] = field(default_factory=Counter)
+    alarms: int = 0
+    first_alarm: int | None = None  # line at which the sequential test raised its alarm
+
+    @property
+    def texts(self) -> int:
+        return sum(len(part.label) for part in self.answers)
 
 
 @dataclass(eq=False)
 class Watcher:
-    """Reads lines in batches; never stops at a bad one.
+    """Reads texts in batches; never stops at a bad one.
 
-    reference  the surprise of texts that are known to be usual; None: the extraction texts' mean
+    usual  what texts of the usual kind look like
     """
 
     wfa: WFA
     model: PrefixClassifier
+    usual: UsualTexts
     alarms: Alarms = field(default_factory=Alarms)
     detector: Detector | None = None
-    reference: NDArray[np.float64] | None = None
     lines: int = field(default=0, init=False)
     bad: int = field(default=0, init=False)  # lines that could not be read
-    _window: list[TextFeatures] = field(default_factory=list, init=False)
-    _alarms: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         check_pair(self.wfa, self.model)
@@ -101,117 +129,163 @@ class Watcher:
             raise InputError(
                 "the detector was trained for another automaton: their words differ", code="other-automaton"
             )
+        fewest = int(np.ceil(1 / self.alarms.false_alarms)) - 1  # with fewer, no p-value is as low
+        if len(self.usual.signals) < fewest:
+            asked = f"{self.alarms.false_alarms:.2%} false alarms"
+            raise InputError(f"{asked} need {fewest:,} usual texts, not {len(self.usual.signals):,}", code="few-texts")
         self._stats = ReferenceStats(self.wfa)
+        self._window = Window(ConformalMartingale(len(self.usual.signals)))
 
-    def read(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
-        """One result per line, and behind the last text of a window its summary."""
+    def read(self, texts: Sequence[str | InputError]) -> list[dict[str, Any]]:
+        """One result per text or unreadable line, and behind the last text of a window its summary."""
         results: list[dict[str, Any]] = []
         at = 0
-        while at < len(lines):
-            part = lines[at : at + self.alarms.window - self.in_window]  # no further than the end of a window
+        while at < len(texts):
+            part = texts[at : at + self.alarms.window - self.in_window]  # no further than the end of a window
             results, at = results + self._read(part), at + len(part)
             if self.in_window >= self.alarms.window:
                 results.append({"window": self.summary()})
-                self._window, self._alarms = [], 0
+                self._window = Window(ConformalMartingale(len(self.usual.signals)))
         return results
-
-    def summary(self) -> dict[str, Any]:
-        """Of the texts since the last full window."""
-        seen = _joined(self._window)
-        drift = (
-            against_extraction(self._stats.mean_surprise, seen)
-            if self.reference is None
-            else against_reference(self.reference, seen)
-        )
-        counts = np.bincount(seen.label, minlength=len(self.wfa.class_names))
-        return {
-            "lines": self.lines,
-            "texts": len(seen.label),
-            "bad_lines_so_far": self.bad,
-            "classes": dict(zip(self.wfa.class_names, counts.tolist(), strict=True)),
-            "agreement": float(seen.agrees.mean()),
-            "known_words": float(seen.known_words.mean()),
-            "alarms": self._alarms,
-            "drift": asdict(drift),
-        }
 
     @property
     def in_window(self) -> int:
         """Texts since the last full window."""
-        return sum(len(part.label) for part in self._window)
+        return self._window.texts
 
-    def _read(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
-        texts, errors = zip(*map(decoded, lines), strict=True)
-        worded, ids = self.wfa.ids(texts).nonempty()
-        first, self.lines = self.lines + 1, self.lines + len(lines)
-        self.bad += len(lines) - len(worded)
+    def summary(self) -> dict[str, Any]:
+        """Of the texts since the last full window."""
+        window, parts = self._window, self._window.answers
+        counts = np.bincount(np.concatenate([part.label for part in parts]), minlength=len(self.wfa.class_names))
+        p = {STRANGE_TEXTS: window.martingale.p, CLASS_SHARES: class_p_value(counts, self.usual.labels)}
+        raised = [name for name, each in p.items() if each <= self.alarms.false_alarms / 2]
+        return {
+            "lines": self.lines,
+            "texts": window.texts,
+            "bad_lines_so_far": self.bad,
+            "classes": dict(zip(self.wfa.class_names, counts.tolist(), strict=True)),
+            "agreement": float(np.concatenate([part.agrees for part in parts]).mean()),
+            "known_words": float(np.concatenate([part.known_words for part in parts]).mean()),
+            "alarms": window.alarms,
+            "alarm": raised,
+            "drift": {
+                "p": p,
+                "line": window.first_alarm,
+                "classes": self._drifted(dict(zip(self.wfa.class_names, counts.tolist(), strict=True)), self._classes),
+                "words": self._drifted(window.words, self.usual.words),
+            },
+        }
+
+    @property
+    def _classes(self) -> dict[str, int]:
+        return dict(zip(self.wfa.class_names, self.usual.labels.tolist(), strict=True))
+
+    def _drifted(self, counts: dict[str, int], usual: dict[str, int]) -> list[dict[str, Any]]:
+        """Words or classes whose share has changed beyond chance, the largest changes first."""
+        names = list({**counts, **usual})
+        here, before = (np.array([each.get(name, 0) for name in names], np.float64) for each in (counts, usual))
+        change = likelihood_ratios(here, before)
+        limit = float(stats.chi2.isf(self.alarms.false_alarms / 2 / len(names), 1))
+        order = [at for at in np.argsort(-change, kind="stable")[:_MOST_WORDS].tolist() if change[at] > limit]
+        shares = here / here.sum(), before / before.sum()
+        return [
+            {"name": names[at], "share": round(float(shares[0][at]), 5), "usual": round(float(shares[1][at]), 5)}
+            for at in order
+        ]
+
+    def _read(self, texts: Sequence[str | InputError]) -> list[dict[str, Any]]:
+        plain = ["" if isinstance(each, InputError) else each for each in texts]
+        worded, ids = self.wfa.ids(plain).nonempty()
+        first, self.lines = self.lines + 1, self.lines + len(texts)
+        self.bad += len(texts) - len(worded)
         results: list[dict[str, Any]] = [
-            {"line": first + at, "error": error or "no words"} for at, error in enumerate(errors)
+            {"line": first + at, "error": str(each) if isinstance(each, InputError) else "no words"}
+            for at, each in enumerate(texts)
         ]
         if len(worded):
-            defense = None if self.detector is None else self.detector.defense
-            seen = text_features(self._stats, self.model, ids, defense)
-            self._window.append(seen)
-            for at, found in zip(worded.tolist(), self._compared(seen), strict=True):
+            self._window.words.update(word_counts(self.wfa, [plain[at] for at in worded]))
+            for at, found in zip(worded.tolist(), self._compared(ids, first + worded), strict=True):
                 results[at] = {"line": first + at, **found}
         return results
 
-    def _compared(self, seen: TextFeatures) -> list[dict[str, Any]]:
-        error = self._stats.spread_of_surprise / np.sqrt(seen.lengths)
-        deviations = (seen.surprise - self._stats.mean_surprise) / error
-        reasons = {
-            SURPRISING: deviations > self.alarms.deviations,
-            UNSEEN: 1 - seen.known_words > self.alarms.unseen,
-            CONTRADICTION: ~seen.agrees & (seen.features[:, _MARGIN] >= _SURE),
-        }
-        scores = None if self.detector is None else self.detector.scores(seen.features)
-        if self.detector is not None and scores is not None:
-            reasons[ATTACKED] = scores >= self.detector.threshold
-        raised = np.column_stack(list(reasons.values()))
-        self._alarms += int(raised.any(1).sum())
+    def _compared(self, ids: Ragged[np.int32], lines: NDArray[np.int64]) -> list[dict[str, Any]]:
+        answers, window = Answers.of(self.wfa, self.model, ids), self._window
+        signals = text_signals(self.usual.bigrams, answers, ids)
+        scores = self.usual.scores(signals)
+        at_least = self.usual.at_least(scores)
+        p_values = (1 + at_least) / (1 + len(self.usual.signals))
+        strange = p_values <= self.alarms.false_alarms
+        strangest = self.usual.deviations(signals).argmax(1)
+        attacked = None
+        if self.detector is not None:
+            features = text_features(self._stats, self.model, ids, self.detector.defense)
+            attacked = self.detector.scores(features)
         results = []
-        for at in range(len(seen.label)):
-            result = {
-                "class": self.wfa.class_names[seen.label[at]],
-                "probability": round(float(seen.probability[at]), 6),
-                "surprise": round(float(seen.surprise[at]), 4),
-                "known_words": round(float(seen.known_words[at]), 4),
-                "agrees": bool(seen.agrees[at]),
-                "alarm": [name for name, raises in zip(reasons, raised[at], strict=True) if raises],
+        for at in range(len(ids)):
+            result: dict[str, Any] = {
+                "class": self.wfa.class_names[answers.label[at]],
+                "probability": round(float(answers.probability[at]), 6),
+                "known_words": round(float(answers.known_words[at]), 4),
+                "agrees": bool(answers.agrees[at]),
+                "p": round(float(p_values[at]), 6),
+                "alarm": [_NAMES[strangest[at]]] if strange[at] else [],
             }
-            if scores is not None:
-                result["attacked"] = round(float(scores[at]), 4)
+            if attacked is not None and self.detector is not None:
+                result["attacked"] = round(float(attacked[at]), 4)
+                result["alarm"] += [ATTACKED] if attacked[at] >= self.detector.threshold else []
+            window.martingale.add(float(scores[at]), int(at_least[at]))
+            if window.first_alarm is None and window.martingale.p <= self.alarms.false_alarms / 2:
+                window.first_alarm = int(lines[at])
+            window.alarms += bool(result["alarm"])
             results.append(result)
+        window.answers.append(answers)
         return results
 
 
-def decoded(line: bytes) -> tuple[str, str | None]:
-    """A line as text, and what is wrong with it."""
+def class_p_value(counts: NDArray[np.int64], usual: NDArray[np.int64]) -> float:
+    """That the texts of a window have their classes as often as usual ones; (C,), (C,)"""
+    both = np.stack([counts, usual])
+    expected = both.sum(0) * counts.sum() / both.sum()
+    rare = expected < _RARE_CLASS
+    table = np.column_stack([both[:, ~rare], both[:, rare].sum(1)])
+    table = table[:, table.sum(0) > 0]
+    return float(stats.chi2_contingency(table).pvalue) if table.shape[1] > 1 else 1.0
+
+
+def likelihood_ratios(here: NDArray[np.float64], before: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Twice the log-likelihood ratio that a count has two different shares; (N,), (N,) -> (N,)"""
+    sizes = here.sum(), before.sum()
+    share = (here + before) / (sizes[0] + sizes[1])
+    found = np.zeros(len(here))
+    for count, size in zip((here, before), sizes, strict=True):
+        for part, rate in ((count, share), (size - count, 1 - share)):
+            expected = np.maximum(size * rate, 1e-300)
+            found += 2 * np.where(part > 0, part * np.log(np.maximum(part, 1e-300) / expected), 0.0)
+    return found
+
+
+def decoded(line: bytes) -> str | InputError:
+    """A line as text, or what is wrong with it."""
     if len(line) > LONGEST_LINE:
-        return "", f"longer than {LONGEST_LINE:,} bytes"
+        return InputError(f"longer than {LONGEST_LINE:,} bytes", code="line")
     try:
-        return line.decode("utf-8").strip(), None
+        return line.decode("utf-8").strip()
     except UnicodeDecodeError:
-        return "", "not UTF-8 text"
-
-
-def _joined(parts: Sequence[TextFeatures]) -> TextFeatures:
-    return TextFeatures(
-        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(TextFeatures))
-    )
+        return InputError("not UTF-8 text", code="line")
 
 
 def watch(
     wfa: WFA,
     model: PrefixClassifier,
-    lines: IO[bytes],
+    texts: IO[bytes] | Corpus | Sequence[str],
     alarms: Alarms | None = None,
     *,
+    reference: Sequence[str] | Corpus,
     detector: Detector | None = None,
-    reference: Sequence[str] | Corpus | None = None,
+    text_column: str = "text",
     seed: int = 0,
 ) -> Iterator[dict[str, Any]]:
-    """Watch a stream of lines, each a text: for every line one result, and after every window its summary.
+    """Watch texts: for every text one result, and after every window its summary.
 
     A slow stream is answered line by line, a quick one in large batches. A line that cannot be read gives an error
     and is passed over.
@@ -219,20 +293,25 @@ def watch(
     Args:
         wfa: the automaton.
         model: the classifier that is watched.
-        lines: an open binary file or pipe, buffered (it has `read1`).
-        alarms: when a text raises an alarm, and how many texts a window has.
+        texts: texts, or an open binary file or pipe, buffered (it has `read1`).
+        alarms: how often usual texts may raise an alarm, how many texts a window has, and the format of a file.
+        reference: usual texts that the model has not been trained on; the more, the better strange ones are told.
         detector: of attacked texts.
-        reference: usual texts, against which drift is measured; None: the mean surprise of the extraction texts.
+        text_column: of a file in the formats csv and jsonl.
         seed: of the choice among many reference texts.
 
     Examples:
-        >>>         >>> from wfalens.monitoring import watch
-        >>> results = list(watch(readable, model, io.BytesIO(b"a good film")))
+        >>> import io
+        >>> from wfalens.monitoring import watch
+        >>> results = list(watch(readable, model, io.BytesIO(b"a good film"), reference=["a film", "good"] * 60))
         >>> results[0]["line"], results[-1]["window"]["texts"]
         (1, 1)
     """
-    watcher = Watcher(wfa, model, alarms or Alarms(), detector, _reference(wfa, model, reference, seed))
-    for batch in _batches(lines):
+    alarms = alarms or Alarms()
+    corpus = reference if isinstance(reference, Corpus) else Corpus.of(as_texts(reference), name="reference")
+    usual = UsualTexts.of(wfa, model, corpus.sample(_MOST_USUAL, seed).texts)
+    watcher = Watcher(wfa, model, usual, alarms, detector)
+    for batch in _batches(texts, alarms.format, text_column):
         yield from watcher.read(batch)
     if watcher.lines == 0:
         raise InputError("the stream is empty: give texts, one per line", code="no-texts")
@@ -240,24 +319,48 @@ def watch(
         yield {"window": watcher.summary()}
 
 
-def _reference(
-    wfa: WFA, model: PrefixClassifier, texts: Sequence[str] | Corpus | None, seed: int
-) -> NDArray[np.float64] | None:
-    """The surprise of usual texts."""
-    if texts is None:
-        return None
-    corpus = texts if isinstance(texts, Corpus) else Corpus.of(as_texts(texts), name="reference")
-    _, ids = require_words(wfa.ids(corpus.sample(_REFERENCE_TEXTS, seed).texts), corpus.name)
-    return text_features(ReferenceStats(wfa), model, ids).surprise
-
-
-def _batches(lines: Any) -> Iterator[list[bytes]]:
-    """The lines that have arrived so far; what is beyond the longest line is dropped."""
-    rest = b""
+def _batches(lines: Any, form: str, column: str) -> Iterator[Sequence[str | InputError]]:
+    """The texts that have arrived so far; what is beyond the longest line is dropped."""
+    if not hasattr(lines, "read1"):
+        given = lines.texts if isinstance(lines, Corpus) else as_texts(lines)
+        yield from (given[at : at + _TEXTS_AT_ONCE] for at in range(0, len(given), _TEXTS_AT_ONCE))
+        return
+    rest, reader = b"", _Rows(form, column)
     while arrived := lines.read1(_BYTES_AT_ONCE):
         *complete, rest = (rest + arrived).split(b"\n")
         rest = rest[: LONGEST_LINE + 1]
-        if complete:
-            yield [line.rstrip(b"\r") for line in complete]
-    if rest:
-        yield [rest]
+        if texts := reader.texts(complete):
+            yield texts
+    if texts := reader.texts([rest] if rest else []):
+        yield texts
+
+
+class _Rows:
+    """Lines of text, or of CSV or JSON with the text in a column; a row is one line."""
+
+    def __init__(self, form: str, column: str) -> None:
+        self._column, self._place = column, 0
+        self._read = {"csv": self._cell, "jsonl": self._field}.get(form)
+        self._header = form == "csv"
+
+    def texts(self, lines: Sequence[bytes]) -> list[str | InputError]:
+        found = [decoded(line) for line in lines]
+        if self._header and found:
+            self._header, names = False, next(csv.reader([str(found.pop(0)).lstrip("\ufeff")]), [])
+            if self._column not in names:
+                raise InputError(f"the stream has no column {self._column!r}", code="column")
+            self._place = names.index(self._column)
+        return [each if self._read is None or isinstance(each, InputError) else self._read(each) for each in found]
+
+    def _cell(self, line: str) -> str | InputError:
+        try:
+            return next(csv.reader([line], strict=True), [""])[self._place]
+        except (csv.Error, IndexError):
+            return InputError("not a row of CSV on one line", code="line")
+
+    def _field(self, line: str) -> str | InputError:
+        try:
+            text = json.loads(line)[self._column]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return InputError(f"no JSON object with {self._column!r}", code="line")
+        return text if isinstance(text, str) else InputError(f"{self._column!r} is no text", code="line")

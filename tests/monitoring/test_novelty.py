@@ -1,0 +1,132 @@
+"""Alarms of texts and windows: at the rate that is asked for on usual texts, and nearly always on foreign ones."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.intents import intents
+from wfalens.extraction import Stochastic, extract
+from wfalens.monitoring import Alarms, UsualTexts, Watcher
+from wfalens.monitoring.novelty import SIGNALS, Answers, BigramModel, text_signals
+from wfalens.monitoring.watch import CLASS_SHARES, STRANGE_TEXTS, ConformalMartingale, class_p_value, likelihood_ratios
+from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
+
+
+@pytest.fixture(scope="module")
+def twenty():
+    """A model of 20 intents, its automaton, usual texts, fresh usual texts, and texts of 130 other intents."""
+    model, texts, _ = intents(20, 6000)
+    wfa = extract(model, texts[:500], Stochastic(states=30))
+    foreign = [text for text in intents(150, 3000)[1] if not _own(text) < 40]
+    return model, wfa, UsualTexts.of(wfa, model, texts[500:3000]), texts[3000:], foreign[:600]
+
+
+def _own(text):
+    return next(int(word[3:]) for word in text.split() if word.startswith("own"))
+
+
+def watched(twenty, texts, **options):
+    model, wfa, usual, *_ = twenty
+    results = Watcher(wfa, model, usual, Alarms(**options)).read(texts)
+    lines = [each for each in results if "line" in each]
+    return lines, [each["window"] for each in results if "window" in each]
+
+
+@pytest.mark.parametrize("asked", [0.01, 0.05])
+def test_usual_texts_raise_alarms_at_the_rate_that_is_asked_for(twenty, asked):
+    lines, windows = watched(twenty, twenty[3], false_alarms=asked, window=100)
+    assert asked / 2 <= np.mean([bool(each["alarm"]) for each in lines]) <= asked * 1.5
+    assert np.mean([bool(each["alarm"]) for each in windows]) <= 1.5 * asked + 1 / len(windows)
+
+
+def test_texts_of_other_intents_raise_alarms_and_the_window_names_what_drifted(twenty):
+    lines, (window,) = watched(twenty, twenty[4], window=600)
+    assert np.mean([bool(each["alarm"]) for each in lines]) > 0.8
+    assert STRANGE_TEXTS in window["alarm"]
+    assert window["drift"]["line"] < 50  # the sequential test does not wait for the end
+    named = [each["name"] for each in window["drift"]["words"]]
+    assert named
+    assert all(name.startswith("own") for name in named)
+
+
+def test_a_tenth_of_foreign_texts_is_noticed(twenty):
+    mixed = [twenty[4][at] if at % 10 == 0 else twenty[3][at] for at in range(500)]
+    _, (window,) = watched(twenty, mixed, window=500)
+    assert STRANGE_TEXTS in window["alarm"]
+
+
+def test_classes_that_became_frequent_are_named(twenty):
+    some = [text for text in twenty[3] if _own(text) < 4]  # of two classes
+    _, (window, *_) = watched(twenty, some[:200], window=200)
+    assert CLASS_SHARES in window["alarm"]
+    assert {each["name"] for each in window["drift"]["classes"][:2]} == {"class0", "class1"}
+
+
+def test_unknown_words_are_rarer_than_any_known_one():
+    ids = Ragged.from_lists([[2, UNKNOWN, UNKNOWN, 3], [2, 3, UNKNOWN, UNKNOWN]] * 10, np.int32)
+    model = BigramModel(ids, 10)
+    alone, after = model.surprise(Ragged.from_lists([[2, 3, UNKNOWN, UNKNOWN]], np.int32))
+    assert alone[2] == alone[3] > alone[:2].max()
+    assert after[3] == alone[3] > after[:2].max()  # although they often stood side by side
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bigram_model_is_that_of_counting_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    texts = [rng.integers(2, 8, rng.integers(1, 6)).tolist() for _ in range(30)]
+    words = Counter(word for text in texts for word in text)
+    pairs = Counter(pair for text in texts for pair in zip([0, *text], text, strict=False))
+    contexts = Counter(first for text in texts for first in [0, *text[:-1]])
+    total, types = sum(words.values()), len(words)
+    asked = rng.integers(2, 10, 6).tolist()
+    alone, after = BigramModel(Ragged.from_lists(texts, np.int32), 10).surprise(Ragged.from_lists([asked], np.int32))
+    for at, (first, second) in enumerate(zip([0, *asked], asked, strict=False)):
+        expected = (words[second] + types / 10) / (total + types)
+        assert np.exp(-alone[at]) == pytest.approx(expected)
+        assert np.exp(-after[at]) == pytest.approx((pairs[first, second] + 2 * expected) / (contexts[first] + 2))
+
+
+def test_shuffled_words_are_told_by_their_order(twenty):
+    """Texts that always say one word after another."""
+    model, wfa, *_ = twenty
+    rng = np.random.default_rng(0)
+    starts = rng.integers(0, 17, 400)
+    texts = [" ".join(f"common{at + step}" for step in range(4)) for at in starts]
+    usual = UsualTexts.of(wfa, model, texts)
+    (plain,), (mixed,) = (
+        text_signals(usual.bigrams, Answers.of(wfa, model, ids), ids)
+        for ids in (wfa.ids([text]) for text in ("common3 common4 common5 common6", "common6 common4 common3 common5"))
+    )
+    order = list(SIGNALS).index("word order")
+    assert usual.deviations(mixed)[order] > 3 > usual.deviations(plain)[order]
+
+
+def test_the_martingale_is_fair_on_uniform_ranks():
+    """Ville: of windows of exchangeable scores, at most a share α ever reaches a capital of 1/α."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(400):
+        scores = rng.normal(size=150)
+        martingale = ConformalMartingale(100)
+        for score in scores[100:]:
+            martingale.add(float(score), int((scores[:100] >= score).sum()))
+        found.append(martingale.p)
+    for alpha in (0.2, 0.05):
+        assert np.mean(np.array(found) <= alpha) <= alpha
+    strange = ConformalMartingale(100)
+    for _ in range(2000):
+        strange.add(10.0, 0)
+    assert 0 <= strange.p < 1e-4  # however large the capital
+
+
+def test_changes_of_shares_are_chance_or_not():
+    assert class_p_value(np.array([50, 50, 0]), np.array([500, 480, 20])) > 0.05
+    assert class_p_value(np.array([90, 10, 0]), np.array([500, 480, 20])) < 1e-6
+    assert class_p_value(np.array([3, 0]), np.array([0, 0])) == 1
+    same, other = (
+        likelihood_ratios(np.array([10.0, 90.0]), np.array([100.0, 900.0])),
+        likelihood_ratios(np.array([40.0, 60.0]), np.array([100.0, 900.0])),
+    )
+    assert same == pytest.approx(0, abs=1e-9)
+    assert (other > 30).all()
