@@ -46,7 +46,16 @@ def detection(figures: Figures) -> str:
     rows = [
         [f"{SETS[name]}, {kind}", *(rate(value) for value in row.values())]
         for name, found in figures.items()
+        if "auroc" in found
         for kind, row in found["auroc"].items()
     ]
     kinds = next(iter(figures.values()))["auroc"]
     return markdown(["trained on", *(f"tested on {kind}" for kind in kinds)], rows)
+
+
+@table("novelty", "detection")
+def novelty(figures: Figures) -> str:
+    pairs = {name: each for name, each in figures["novelty"].items() if "ours" in each}
+    columns = ["ours", "largest probability", "energy", "bag of words", "alarms at 1 %"]
+    rows = [[name, *(rate(value) for value in each.values())] for name, each in pairs.items()]
+    return markdown(["usual: foreign texts", *columns], rows)

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from tests.cli.conftest import write_csv
 from tests.commands import ok, wfalens
+from wfalens.automaton import WFA
 
 WATCH = ("monitor", "watch", "flaw.wfa", "-m", "flaw.rnn")
 
@@ -82,7 +84,16 @@ def test_a_window_that_raises_an_alarm_is_exit_code_1(flaw_files, tmp_path):
     assert "qwertz" in [each["name"] for each in json.loads(done.stdout)["window"]["drift"]["words"]]
 
 
-def test_usual_texts_are_found_by_the_provenance_or_asked_for(workshop):
-    done = wfalens("monitor", "watch", "readable.wfa", "-m", "model.rnn", cwd=workshop, stdin="a good film\n")
-    assert done.returncode in (0, 2)
-    assert "usual texts" in done.stderr
+def test_usual_texts_are_those_of_the_extraction_where_none_are_named(flaw_files, flaw, tmp_path):
+    wfa = WFA.load(flaw_files / "flaw.wfa")
+    ids = wfa.ids(flaw.train.texts)
+    wfa.provenance["corpus"] = {"name": "usual.csv", "texts": len(ids), "tokens": len(ids.values)}
+    wfa.save(tmp_path / "own.wfa")
+    command = ("monitor", "watch", tmp_path / "own.wfa", "-m", "flaw.rnn")
+    missing = wfalens(*command, cwd=flaw_files, stdin="the senate votes\n")
+    assert missing.returncode == 2
+    assert "--reference" in missing.stderr
+    write_csv(tmp_path / "usual.csv", flaw.train)
+    found = wfalens(*command, cwd=flaw_files, stdin="the senate votes\n")
+    assert found.returncode == 0, found.stderr
+    assert "usual.csv" in found.stderr

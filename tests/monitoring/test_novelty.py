@@ -88,6 +88,26 @@ def test_the_bigram_model_is_that_of_counting_by_hand(seed):
         assert np.exp(-after[at]) == pytest.approx((pairs[first, second] + 2 * expected) / (contexts[first] + 2))
 
 
+def test_a_word_of_one_usual_text_is_unseen_there(twenty):
+    """Else every fresh text with a new word would be stranger than all usual ones."""
+    model, wfa, *_ = twenty
+    texts = ["common1 common2"] * 100 + ["common1 own7"]
+    usual = UsualTexts.of(wfa, model, texts)
+    assert usual.signals[:, list(SIGNALS).index("unknown words")].tolist() == [0] * 100 + [np.sqrt(0.5)]
+
+
+def test_a_network_does_not_count_on_its_training_set(twenty):
+    model, wfa, _, fresh, foreign = twenty
+    usual = UsualTexts.of(wfa, model, fresh, is_training_set=True)
+    ids = wfa.ids(foreign)
+    answers = Answers.of(wfa, model, ids)
+    signals = text_signals(usual.bigrams, answers, ids)
+    changed = np.array(signals)
+    changed[:, list(SIGNALS).index("unsure network")] += 100
+    assert (usual.scores(changed) == usual.scores(signals)).all()
+    assert (UsualTexts.of(wfa, model, fresh).scores(changed) > usual.scores(signals)).all()
+
+
 def test_shuffled_words_are_told_by_their_order(twenty):
     """Texts that always say one word after another."""
     model, wfa, *_ = twenty

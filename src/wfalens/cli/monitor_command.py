@@ -60,12 +60,13 @@ def watch(
     """
     wfa = open_wfa(automaton, settings.texts)
     network = open_model(model, wfa, settings.texts)
-    usual = _usual_texts(wfa, automaton, reference, settings)
+    usual, is_training_set = _usual_texts(wfa, automaton, reference, settings)
     stream = io.BytesIO() if sys.stdin is None else sys.stdin.buffer  # it is None where the caller has closed it
     texts = stream if corpus is None else open_corpus(corpus, settings.texts, labels=False)
     found = None if detector is None else monitoring.Detector.load(detector)
     options: dict[str, Any] = {
         "reference": usual,
+        "is_training_set": is_training_set,
         "detector": found,
         "text_column": settings.texts.text_column,
         "seed": settings.seed,
@@ -85,19 +86,19 @@ def watch(
         raise typer.Exit(1)
 
 
-def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Settings) -> Corpus:
-    """The texts that are named, the test texts of a known data set, or the extraction texts."""
+def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Settings) -> tuple[Corpus, bool]:
+    """The texts that are named, the test texts of a known data set, or the extraction texts; whether it is the last."""
     if reference is not None:
-        return open_corpus(reference, settings.texts, "test", labels=False)
+        return open_corpus(reference, settings.texts, "test", labels=False), False
     known = default_texts(wfa, settings.texts)
     if known is not None:
-        return known
+        return known, False
     reading = {"text_column": settings.texts.text_column, "encoding": settings.texts.encoding}
     found, missing = evaluation.find_extraction_texts(wfa, (automaton.parent,), data=settings.texts.data, **reading)
     if found is None:
         raise InputError(f"usual texts are needed, and {missing}: give --reference", code="no-texts")
-    note(f"usual texts: {found.name}; if the classifier was trained on them, more texts raise an alarm than asked for")
-    return found
+    note(f"usual texts: {found.name}, of the extraction; with --reference, the classifier's confidence counts too")
+    return found, True
 
 
 @register(command, "coverage", dict, result=opt.RESULT_FILES)

@@ -33,6 +33,7 @@ SIGNALS = {  # and their weights
     "disagreement": 0.5,
     "length": 1.0,
 }
+_OF_NETWORK = ("unsure network", "disagreement")
 _FOLDS = 20
 _FEWEST = 20  # usual texts
 _STRENGTH = 2.0  # observations that the frequency of a word is worth beside its context
@@ -63,6 +64,10 @@ class BigramModel:
         first = np.roll(second, 1)
         first[ids.offsets[:-1]] = PADDING
         return first, second
+
+    def has_seen(self, ids: Ragged[np.int32]) -> NDArray[np.bool_]:
+        """(tokens,)"""
+        return np.asarray(self._counts[ids.values] > 0)
 
     def surprise(self, ids: Ragged[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """−log p(word) and −log p(word | the word before); (tokens,), (tokens,)"""
@@ -111,7 +116,7 @@ def text_signals(bigrams: BigramModel, answers: Answers, ids: Ragged[np.int32]) 
         [
             np.add.reduceat(alone, ids.offsets[:-1]) / ids.lengths,
             np.add.reduceat(after - alone, ids.offsets[:-1]) / ids.lengths,
-            np.sqrt(1 - answers.known_words),
+            np.sqrt(np.add.reduceat(~bigrams.has_seen(ids), ids.offsets[:-1], dtype=np.float64) / ids.lengths),
             logit(np.clip(1 - answers.probability, _SMALL, 1 - _SMALL)),
             np.log(np.maximum(answers.divergence, _SMALL)),
             np.log(ids.lengths),
@@ -121,16 +126,19 @@ def text_signals(bigrams: BigramModel, answers: Answers, ids: Ragged[np.int32]) 
 
 @dataclass(frozen=True, eq=False)
 class UsualTexts:
-    """What texts of the usual kind look like; fitted on texts that the network has not been trained on."""
+    """What texts of the usual kind look like; best fitted on texts that the network has not been trained on."""
 
     signals: NDArray[np.float64]  # (texts, SIGNALS), each of a model that has not seen the text
     bigrams: BigramModel  # of all of them
     labels: NDArray[np.int64]  # (C,): texts by the network's class
     words: Counter[str]
+    weights: NDArray[np.float64]  # (SIGNALS,)
 
     @classmethod
-    def of(cls, wfa: WFA, model: PrefixClassifier, texts: Sequence[str]) -> UsualTexts:
-        """From texts that the network has not been trained on; else it is surer of them than of others."""
+    def of(
+        cls, wfa: WFA, model: PrefixClassifier, texts: Sequence[str], *, is_training_set: bool = False
+    ) -> UsualTexts:
+        """is_training_set: the network is surer of them than of other texts, so that its signals do not count"""
         _, ids = wfa.ids(texts).nonempty()
         if len(ids) < _FEWEST:
             raise InputError(f"at least {_FEWEST} usual texts are needed, not {len(ids)}", code="few-texts")
@@ -142,16 +150,17 @@ class UsualTexts:
             others = BigramModel(ids.take(np.flatnonzero(fold != number)), words)
             signals[held] = text_signals(others, answers.take(held), ids.take(held))
         labels = np.bincount(answers.label, minlength=len(wfa.class_names))
-        return cls(signals, BigramModel(ids, words), labels, word_counts(wfa, texts))
+        weights = [0 if is_training_set and name in _OF_NETWORK else weight for name, weight in SIGNALS.items()]
+        return cls(signals, BigramModel(ids, words), labels, word_counts(wfa, texts), np.array(weights))
 
     def deviations(self, signals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """In standard deviations of the usual texts; (texts, SIGNALS) -> (texts, SIGNALS)"""
+        """In standard deviations of the usual texts, 0 where a signal does not count; (texts, SIGNALS) -> the same"""
         mean, spread = self.signals.mean(0), np.maximum(self.signals.std(0), _SMALL)
-        return np.asarray((signals - mean) / spread)
+        return np.asarray((signals - mean) / spread * (self.weights > 0))
 
     def scores(self, signals: NDArray[np.float64]) -> NDArray[np.float64]:
         """(texts, SIGNALS) -> (texts,)"""
-        return np.asarray(-norm.logsf(self.deviations(signals)) @ list(SIGNALS.values()))
+        return np.asarray(-norm.logsf(self.deviations(signals)) @ self.weights)
 
     @cached_property
     def sorted_scores(self) -> NDArray[np.float64]:

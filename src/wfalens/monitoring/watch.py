@@ -281,6 +281,7 @@ def watch(
     alarms: Alarms | None = None,
     *,
     reference: Sequence[str] | Corpus,
+    is_training_set: bool = False,
     detector: Detector | None = None,
     text_column: str = "text",
     seed: int = 0,
@@ -295,7 +296,8 @@ def watch(
         model: the classifier that is watched.
         texts: texts, or an open binary file or pipe, buffered (it has `read1`).
         alarms: how often usual texts may raise an alarm, how many texts a window has, and the format of a file.
-        reference: usual texts that the model has not been trained on; the more, the better strange ones are told.
+        reference: usual texts; the more, the better strange ones are told apart.
+        is_training_set: whether the model was trained on them; its confidence then raises no alarm.
         detector: of attacked texts.
         text_column: of a file in the formats csv and jsonl.
         seed: of the choice among many reference texts.
@@ -309,7 +311,7 @@ def watch(
     """
     alarms = alarms or Alarms()
     corpus = reference if isinstance(reference, Corpus) else Corpus.of(as_texts(reference), name="reference")
-    usual = UsualTexts.of(wfa, model, corpus.sample(_MOST_USUAL, seed).texts)
+    usual = UsualTexts.of(wfa, model, corpus.sample(_MOST_USUAL, seed).texts, is_training_set=is_training_set)
     watcher = Watcher(wfa, model, usual, alarms, detector)
     for batch in _batches(texts, alarms.format, text_column):
         yield from watcher.read(batch)
