@@ -114,7 +114,7 @@ def leave_one_out_scorer(model: PrefixClassifier) -> Scorer:
 
 
 def integrated_gradients_scorer(model: PrefixClassifier, steps: int = 32) -> Scorer:
-    """Integrated gradients on the embedding of a built-in network, from the zero vector."""
+    """Integrated gradients on the embedding of a built-in network, from the zero vector; one step: gradient × input."""
     import torch
 
     if not isinstance(model, RNNClassifier):
@@ -124,7 +124,7 @@ def integrated_gradients_scorer(model: PrefixClassifier, steps: int = 32) -> Sco
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
         with torch.enable_grad():
             words = network.embedding(torch.from_numpy(ids.astype(np.int64))).detach()
-            scale = (torch.arange(steps) + 0.5) / steps
+            scale = (torch.arange(steps) + 0.5) / steps if steps > 1 else torch.ones(1)
             inputs = (scale[:, None, None] * words).requires_grad_()
             hidden, _ = network.recurrent(inputs)
             chosen = network.output(hidden[:, -1]).softmax(-1)[:, label].sum()

@@ -5,14 +5,18 @@ and every method asks them. Figures are for the class that the model chooses, wi
 
 rmse       against enumeration, by method and by queries (the text without words counts as one)
 automaton  the same without any query
-coverage   how often the 95 % intervals hold the truth
+coverage   how often the 95 % intervals hold the truth, on all games
 ratio      our error at 32 queries over the best rival's
+scores     of built-in networks: faithfulness of explanations to the network, and of toxic comments plausibility, by
+           the spans that people marked (Toxic Spans, comments that the network calls toxic)
 queries    that the best rival needs for our error at 32 queries, at least
-ms         of one text: the automaton's values, and the regression at 32 and 256 queries without the model's calls
+ms         of the regression at so many queries, without the calls of the model
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -25,6 +29,8 @@ from numpy.typing import NDArray
 import wfalens as wl
 from anymodel import trained
 from common import CACHE, arguments, finish, show
+from scorers import integrated_gradients_scorer
+from wfalens.evaluation.explanations import evaluate_explanations, leave_one_out_scores, marked_words
 from wfalens.explanation.attribution import half_widths
 from wfalens.explanation.shapley.coalition_regression import (
     all_coalitions,
@@ -33,11 +39,14 @@ from wfalens.explanation.shapley.coalition_regression import (
     estimate_shapley,
 )
 from wfalens.explanation.shapley.game import coalition_texts, every_coalition_weights
+from wfalens.explanation.shapley.network_values import network_shapley, residual_variance
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.inference import final_outputs
 from wfalens.text import load_dataset
-from wfalens.text.datasets.catalogue import DATASETS, is_available
+from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 
+GAMES = 200
+EXPLAINED = 64  # queries a text, where explanations are scored
 QUERIES = (16, 32, 64, 128, 256)
 MODELS = (
     "tagmynews-lstm-0",
@@ -74,27 +83,34 @@ def automaton_of(which: str, model, train, quick: bool):
     return wl.WFA.load(path)
 
 
-def games_of(options, which: str, texts: int) -> list[Game]:
-    """Asked once and kept under benchmarks/.cache."""
+def study_of(options, which: str):
+    """The model, its automaton and test texts."""
+    name, kind, seed = which.split("-")
+    train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
+    train = train.sample(min(len(train), 1500 if options.quick else 12_000), 0)
+    model = model_of(kind, name, int(seed), train, options.quick)
+    return model, automaton_of(which, model, train, options.quick), test
+
+
+def games_of(options, which: str) -> tuple[list[Game], float | None]:
+    """Asked once and kept under benchmarks/.cache, 200 of them; and the automaton's residual variance."""
     CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"shapley-{which}-{texts}{'-quick' if options.quick else ''}.npz"
+    games = 5 if options.quick else GAMES
+    path = CACHE / f"shapley-{which}-{games}{'-quick' if options.quick else ''}.npz"
     if not path.exists():
-        name, kind, seed = which.split("-")
-        train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
-        train = train.sample(min(len(train), 1500 if options.quick else 12_000), 0)
-        model = model_of(kind, name, int(seed), train, options.quick)
-        wfa = automaton_of(which, model, train, options.quick)
+        model, wfa, test = study_of(options, which)
         found: dict[str, NDArray[np.float64]] = {}
         for text in (test.texts[at] for at in np.random.default_rng(0).permutation(len(test))):
             shown = model.encode([text])
-            if 8 <= len(shown.values) <= 12 and len(found) < 2 * texts:
+            if 8 <= len(shown.values) <= 12 and len(found) < 2 * games:
                 coalitions = coalition_texts(shown.values, all_coalitions(len(shown.values)), "delete")
                 weights = every_coalition_weights(wfa, model.folded(shown).values, "delete")
                 found[f"A{len(found) // 2}"] = wfa.probabilities(weights)
                 found[f"R{len(found) // 2}"] = final_outputs(model, coalitions)
         np.savez_compressed(path, **found)
+    known = residual_variance(wl.WFA.load(CACHE / f"shapley-{which}{'-quick' if options.quick else ''}.wfa"))
     with np.load(path) as kept:
-        return [(kept[f"R{at}"], kept[f"A{at}"]) for at in range(len(kept.files) // 2)]
+        return [(kept[f"R{at}"], kept[f"A{at}"]) for at in range(len(kept.files) // 2)], known
 
 
 def by_shapiq(name: str, players: int, queries: int, ask: Asked, **options) -> NDArray[np.float64]:
@@ -127,15 +143,99 @@ RIVALS = {
 }
 
 
-def measure(games: list[Game], budgets: tuple[int, ...]) -> dict[str, object]:
-    """All methods on the games of one model."""
+def toxic_spans(options, model, most: int) -> tuple[list[str], list[list[int]]]:
+    """Comments of 5 to 40 words with marked words, which the model calls toxic, and what people marked in them."""
+    texts, rationales = [], []
+    with (data_folder(options.data) / "toxic_spans" / "test.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if len(texts) < most and row["spans"] != "[]" and 5 <= len(model.encoder.tokens(row["text"])) <= 40:
+                marked = marked_words(model.encoder, row["text"], json.loads(row["spans"]))
+                if (
+                    any(marked)
+                    and model.class_names[final_outputs(model, model.encoder.encode([row["text"]])).argmax()] == "toxic"
+                ):
+                    texts.append(row["text"])
+                    rationales.append(marked)
+    return texts, rationales
+
+
+def by_lime(model, ids: NDArray[np.int32], label: int) -> NDArray[np.float64]:
+    """LIME of captum: a weighted linear model of the output on texts with random words deleted."""
+    import torch
+    from captum._utils.models.linear_model import SkLearnRidge
+    from captum.attr import Lime
+    from captum.attr._core.lime import get_exp_kernel_similarity_function
+
+    def ask(rows):
+        outputs = final_outputs(model, coalition_texts(ids, rows.numpy() > 0.5, "delete"))
+        return torch.from_numpy(outputs[:, label].astype(np.float32))
+
+    kernel = get_exp_kernel_similarity_function("cosine", kernel_width=0.25)
+    lime = Lime(ask, interpretable_model=SkLearnRidge(alpha=1.0), similarity_func=kernel)
+    torch.manual_seed(0)
+    found = lime.attribute(torch.ones(1, len(ids)), n_samples=EXPLAINED, perturbations_per_eval=EXPLAINED)
+    return found[0].double().numpy()
+
+
+def scores_of(options, which: str, most: int = 60) -> dict[str, object]:
+    """Faithfulness of explanations to a built-in network, and plausibility where people have marked words."""
+    model, wfa, test = study_of(options, which)
+    if which.startswith("jigsaw"):
+        texts, rationales = toxic_spans(options, model, most)
+    else:
+        texts, rationales = list(test.sample(most, 1).texts), None
+
+    def on_ids(score):
+        def scorer(text):
+            ids = model.encoder.encode([text])
+            return score(ids.values, int(final_outputs(model, ids).argmax()))
+
+        return scorer
+
+    def kernel_shap(ids, label):
+        def ask(rows):
+            return final_outputs(model, coalition_texts(ids, rows.astype(bool), "delete"))[:, label]
+
+        return by_shapiq("KernelSHAP", len(ids), EXPLAINED, ask, pairing_trick=True)
+
+    gradients = {
+        name: integrated_gradients_scorer(model, steps)
+        for name, steps in (("input × gradient", 1), ("integrated gradients", 32))
+    }
+    rng = np.random.default_rng(0)
+    scorers = {
+        "automaton alone, no query": lambda text: wfa.explain(text).values,
+        "ours": lambda text: network_shapley(model, wfa, text, queries=EXPLAINED).values,
+        "leave-one-out": lambda text: leave_one_out_scores(model, text),
+        **{name: on_ids(lambda ids, label, score=score: score(ids, label)[0]) for name, score in gradients.items()},
+        "LIME": on_ids(partial(by_lime, model)),
+        "KernelSHAP": on_ids(kernel_shap),
+        "random": lambda text: rng.random(len(model.encoder.tokens(text))),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = evaluate_explanations(scorers, model, texts, rationales=rationales).to_dict()
+    kept = ("comprehensiveness", "sufficiency", "auprc", "token_f1")
+    table = {name: {key: each[key]["value"] for key in kept if key in each} for name, each in found.items()}
+    columns = [key for key in kept if key in table["ours"]]
+    show(
+        f"{which}: scores on {len(texts)} texts",
+        ["method", *columns],
+        [[name, *row.values()] for name, row in table.items()],
+    )
+    return {"texts": len(texts), "methods": table}
+
+
+def measure(games: list[Game], texts: int, budgets: tuple[int, ...], variance: float | None) -> dict[str, object]:
+    """All methods on the games of the first texts of one model; intervals on all games."""
     squares: dict[str, dict[int, list[NDArray[np.float64]]]] = {}
     held: dict[int, list[NDArray[np.bool_]]] = {queries: [] for queries in budgets}
     alone, seconds = [], {queries: [] for queries in budgets}
     for number, (model, automaton) in enumerate(games):
         players, label = len(model).bit_length() - 1, int(model[-1].argmax())
         truth, known = enumerated_shapley(model)[:, label], enumerated_shapley(automaton)
-        alone.append(np.square(known[:, label] - truth))
+        if number < texts:
+            alone.append(np.square(known[:, label] - truth))
 
         def ask(rows, outputs=model[:, label]):
             return outputs[rows.astype(np.int64) @ (1 << np.arange(rows.shape[1]))]
@@ -143,15 +243,15 @@ def measure(games: list[Game], budgets: tuple[int, ...]) -> dict[str, object]:
         for queries in budgets:
             present = draw_coalitions(players, min(queries, 1 << players), np.random.default_rng(number))
             at, began = present @ (1 << np.arange(players)), time.process_time()
-            ours = estimate_shapley(present, (model - automaton)[at])
+            ours = estimate_shapley(present, (model - automaton)[at], variance)
             seconds[queries].append(time.process_time() - began)
-            found = {
-                OURS: (ours.values + known)[:, label],
-                WITHOUT: estimate_shapley(present, model[at]).values[:, label],
-            }
+            found = {OURS: (ours.values + known)[:, label]}
             off = np.abs(found[OURS] - truth)
             if ours.samples:
                 held[queries].append(off <= half_widths(ours.standard_error[:, label], ours.samples, 0.95) + 1e-7)
+            if number >= texts:
+                continue
+            found[WITHOUT] = estimate_shapley(present, model[at]).values[:, label]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 for name, rival in RIVALS.items():
@@ -164,7 +264,8 @@ def measure(games: list[Game], budgets: tuple[int, ...]) -> dict[str, object]:
     }
     best = {queries: min(rmse[name][str(queries)] for name in RIVALS) for queries in budgets}
     return {
-        "texts": len(games),
+        "texts": min(texts, len(games)),
+        "games": len(games),
         "rmse": rmse,
         "automaton": float(np.sqrt(np.concatenate(alone).mean())),
         "coverage": {str(queries): float(np.concatenate(parts).mean()) for queries, parts in held.items() if parts},
@@ -174,12 +275,37 @@ def measure(games: list[Game], budgets: tuple[int, ...]) -> dict[str, object]:
     }
 
 
+def draw(result: dict[str, dict], path: str) -> None:
+    """RMSE against queries, one panel for each model: ours, the automaton alone, and the rivals."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True, layout="constrained")
+    for axis, (which, found) in zip(axes.flat, result.items(), strict=False):
+        for name, errors in found["rmse"].items():
+            ours = name in (OURS, WITHOUT)
+            style = {"color": "#d95f02" if name == OURS else "#7570b3", "linewidth": 2.2} if ours else {"linewidth": 1}
+            axis.plot([int(q) for q in errors], list(errors.values()), marker=".", label=name, **style)
+        axis.axhline(found["automaton"], color="0.4", linestyle=":", label="automaton alone, no query")
+        axis.set(xscale="log", yscale="log", title=which.replace("tagmynews", "news").replace("jigsaw_toxic", "toxic"))
+        axis.set_xticks(QUERIES, [str(q) for q in QUERIES])
+        axis.minorticks_off()
+    figure.supxlabel("queries a text")
+    figure.supylabel("RMSE of the Shapley values")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
+    figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
+
+
 def main() -> None:
     def add(parser):
         parser.add_argument("--models", default=",".join(MODELS), help="which, with commas between")
         parser.add_argument("--texts", type=int, default=200, help="texts of each model")
+        parser.add_argument("--figure", help="draw what is stored under benchmarks/results into this file; run nothing")
 
     options = arguments(__doc__.splitlines()[0], add)
+    if options.figure:
+        stored = json.loads((CACHE.parent / "results" / "shapley.json").read_text(encoding="utf-8"))
+        draw(stored["figures"], options.figure)
+        return
     names, texts, budgets = options.models.split(","), options.texts, QUERIES
     if options.quick:
         names, texts, budgets = ["newsroom-tfidf-0"], 5, QUERIES[:2]
@@ -188,11 +314,14 @@ def main() -> None:
         name = which.split("-")[0]
         if not (options.quick or is_available(name, options.data)):
             continue
-        result[which] = found = measure(games_of(options, which, texts), budgets)
+        games, variance = games_of(options, which)
+        result[which] = found = measure(games, texts, budgets, variance)
         rows = [[method, *by_budget.values()] for method, by_budget in found["rmse"].items()]
         show(f"{which}: RMSE on {found['texts']} texts", ["method", *map(str, budgets)], rows)
         print(f"  automaton alone {found['automaton']:.4f}; coverage {found['coverage']}")
         print(f"  at 32 queries {found['ratio']:.2f} × the best rival, which needs at least {found['queries']}")
+        if which.endswith("lstm-0"):
+            found["scores"] = scores_of(options, which)
     finish(options, result)
 
 

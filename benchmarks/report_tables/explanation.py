@@ -7,17 +7,25 @@ from report_tables.writing import SETS, Figures, markdown, number, pair, rate, t
 
 @table("shapley-queries", "shapley")
 def shapley_queries(figures: Figures) -> str:
-    first = next(iter(figures.values()))["rmse"]
-    budgets = list(next(iter(first.values())))
+    budgets = list(next(iter(next(iter(figures.values()))["rmse"].values())))
+    rows = []
+    for name, found in figures.items():
+        rows.append(
+            [f"**{_model(name)}**, no query: automaton alone {rate(found['automaton'], 4)}", *([""] * len(budgets))]
+        )
+        rows += [[method, *(rate(errors[q], 4) for q in budgets)] for method, errors in found["rmse"].items()]
+    return markdown(["RMSE at", *(f"{q} queries" for q in budgets)], rows)
+
+
+@table("shapley-goals", "shapley")
+def shapley_goals(figures: Figures) -> str:
     rows = [
-        [method, *(rate(found["rmse"][method][q], 4) for found in figures.values() for q in budgets)]
-        for method in first
+        [_model(name), f"{found['ratio']:.2f}", f"{'≥ ' if found['queries'] > 256 else ''}{found['queries']}"]
+        for name, found in figures.items()
     ]
-    rows.append(
-        ["automaton alone, no query", *(rate(found["automaton"], 4) for found in figures.values() for _ in budgets)]
+    return markdown(
+        ["", "our error at 32 queries, over the best rival's", "queries that the best rival needs for it"], rows
     )
-    columns = [f"{_model(name)}: {q}" if at == 0 else q for name in figures for at, q in enumerate(budgets)]
-    return markdown(["RMSE at queries a text", *columns], rows)
 
 
 @table("shapley-intervals", "shapley")
@@ -25,6 +33,20 @@ def shapley_intervals(figures: Figures) -> str:
     budgets = list(next(iter(figures.values()))["coverage"])
     rows = [[_model(name), *(rate(found["coverage"].get(q), 3) for q in budgets)] for name, found in figures.items()]
     return markdown(["95 % intervals hold the truth at", *(f"{q} queries" for q in budgets)], rows)
+
+
+@table("shapley-scores", "shapley")
+def shapley_scores(figures: Figures) -> str:
+    scored = {name: found["scores"]["methods"] for name, found in figures.items() if "scores" in found}
+    columns = [(name, key) for name, methods in scored.items() for key in methods["ours"]]
+    rows = [
+        [method, *(rate(scored[name][method][key], 3) for name, key in columns)]
+        for method in next(iter(scored.values()), {})
+    ]
+    return markdown(["", *(f"{_model(name)}: {SCORES[key]}" for name, key in columns)], rows)
+
+
+SCORES = {"comprehensiveness": "compr. ↑", "sufficiency": "suff. ↓", "auprc": "AUPRC ↑", "token_f1": "token F1 ↑"}
 
 
 def _model(name: str) -> str:

@@ -9,6 +9,7 @@ from wfalens.evaluation import compare_explanations, evaluate_explanations
 from wfalens.evaluation.explanations import (
     area_under_precision_recall,
     leave_one_out_scores,
+    marked_words,
     plausibility,
     rank_agreement,
 )
@@ -192,3 +193,13 @@ def test_texts_without_words_are_left_out(newsroom_wfa, newsroom_model):
     assert found.values.shape[2] == 1
     with raises("no-words"):
         compare_explanations(newsroom_wfa, newsroom_model, ["", " "])
+
+
+def test_marked_characters_become_marked_words():
+    encoder = TextEncoder.of_texts(["that is a bad , bad film !"], "basic_english")
+    text = 'That is  "a BAD, bad" film!'
+    assert marked_words(encoder, text, []) == [0] * len(encoder.tokens(text))
+    start = text.index("BAD")
+    found = marked_words(encoder, text, [*range(start, start + 3), text.index('"')])  # a mark before a word is not one
+    assert [word for word, one in zip(encoder.tokens(text), found, strict=True) if one] == ["bad"]
+    assert marked_words(encoder, text, [len(text) - 1])[-1] == 1

@@ -1,18 +1,21 @@
 """Means over a corpus: sums that add up in any order, and the planted truth found again."""
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
 from wfalens.explanation import influence, interactions, shapley, shapley_each
 from wfalens.explanation.importance import (
     KeyedSums,
     pair_importance,
     pair_sums,
+    population_importance,
     rank_correlation,
     word_importance,
     word_occurrences,
@@ -159,3 +162,23 @@ def test_bad_input(newsroom_wfa, importance):
     most = KeyedSums(np.array([1]), np.array([1]), np.full((1, 1, 3), 1 << 62))
     with pytest.raises(InputError, match="too many texts, or values too large, to be added up"):
         most + most
+
+
+def test_means_over_the_bigram_model_follow_those_over_texts_and_are_corrected_by_the_network(
+    newsroom_model, newsroom_wfa, texts
+):
+    wfa = copy(newsroom_wfa)
+    wfa.bigrams = WordBigrams.of_texts(wfa.ids(load_dataset("newsroom", "train").texts[:500]), len(wfa.word_counts))
+    plain = population_importance(wfa)
+    assert np.isnan(plain.correction).all()
+    over_texts = word_importance(wfa, texts, min_count=5)
+    rows = [plain.names.index(name) for name in over_texts.names if name in plain.names]
+    kept = [at for at, name in enumerate(over_texts.names) if name in plain.names]
+    assert np.corrcoef(plain.mean[rows].ravel(), over_texts.mean[kept].ravel())[0, 1] > 0.8
+    asked = population_importance(wfa, newsroom_model, texts[:10], queries=16)
+    sampled = {word for text in texts[:10] for word in wfa.encoder.tokens(text)}
+    has_correction = ~np.isnan(asked.correction).any(1)
+    assert {name for name, one in zip(asked.names, has_correction, strict=True) if one} == sampled & set(asked.names)
+    with pytest.raises(InputError) as raised:
+        population_importance(wfa, absence="bigram")
+    assert raised.value.code == "absence"

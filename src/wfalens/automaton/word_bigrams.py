@@ -17,8 +17,8 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 CLUSTERS = 32
-_NEIGHBOURS = 200  # the most frequent words, by whose company words are clustered
-_SEED, _FITTED = 0, 5000  # the most frequent words, which the clusters are fitted to
+_NEIGHBOURS = 100  # the most frequent words, by whose company words are clustered
+_SEED, _FITTED, _ROUNDS = 0, 1000, 20  # of k-means; it is fitted to the most frequent words
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,9 @@ def _clustered(
         sides.append(csr_array((ones, places), (words, _NEIGHBOURS + 1)))
     company = np.sqrt(hstack(sides).toarray() / np.maximum(seen, 1)[:, None])
     fitted = company[order[:_FITTED]]
-    means = KMeans(min(clusters, len(np.unique(fitted, axis=0))), n_init=1, random_state=_SEED).fit(fitted)
+    means = KMeans(min(clusters, len(np.unique(fitted, axis=0))), n_init=1, max_iter=_ROUNDS, random_state=_SEED).fit(
+        fitted
+    )
     found = np.asarray(means.predict(company))
     found[PADDING] = found[UNKNOWN]
     return found

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.text.corpus import Corpus, as_texts
+from wfalens.text.encoder import TextEncoder
 from wfalens.validation import check_choice
 
 SHARES = (0.1, 0.2, 0.3, 0.5)  # of the words that are removed or kept
@@ -268,6 +269,26 @@ def plausibility(
                 both / int((chosen | marked).sum()),
             )
     return list(found)
+
+
+def marked_words(encoder: TextEncoder, text: str, characters: Iterable[int]) -> list[int]:
+    """A rationale of words from the numbers of the characters that people marked: 1 where a letter of a word is marked.
+
+    Examples:
+        >>> from wfalens.evaluation.explanations import marked_words
+        >>> marked_words(encoder, "A bad film!", range(2, 5))
+        [0, 1, 0, 0]
+    """
+    marked, found, start = set(characters), [], 0
+    pieces = encoder.pieces(text)
+    if not text.startswith("".join(pieces)):
+        raise InputError("the words of the text cannot be found in it, so that nothing is marked", code="rationale")
+    for piece in pieces:
+        letters = [at for at, sign in enumerate(piece, start) if sign.isalnum()]
+        letters = letters or [at for at, sign in enumerate(piece, start) if not sign.isspace()]
+        found.append(int(not marked.isdisjoint(letters)))
+        start += len(piece)
+    return found
 
 
 def area_under_precision_recall(scores: NDArray[np.float64], marked: NDArray[np.bool_]) -> float:

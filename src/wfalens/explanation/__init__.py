@@ -5,7 +5,13 @@ from wfalens.explanation.counterfactuals import alternatives, best_replacements,
 from wfalens.explanation.embeddings import TransitionEmbeddings, WordMaps, nearness_of, neighbours, word_maps
 from wfalens.explanation.explain import explain
 from wfalens.explanation.findings import Finding, Findings, findings
-from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance, word_occurrences
+from wfalens.explanation.importance import (
+    pair_importance,
+    population_importance,
+    rank_correlation,
+    word_importance,
+    word_occurrences,
+)
 from wfalens.explanation.influence import Influence, influence, phrase_influence
 from wfalens.explanation.interop import WFAExplainer, word_table
 from wfalens.explanation.moves import moves
@@ -40,6 +46,7 @@ __all__ = [
     "opinion_lines",
     "pair_importance",
     "phrase_influence",
+    "population_importance",
     "rank_correlation",
     "shapley",
     "shapley_each",

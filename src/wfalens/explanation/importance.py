@@ -1,4 +1,4 @@
-"""Shapley values over a corpus: means by word and by pair of words, and all occurrences of one word.
+"""Shapley values over a corpus: means by word and by pair of words, over texts or over all texts of a bigram model.
 
 Sums over texts are whole numbers, so that they add up to the same figures in any order: in memory, or over the blocks
 of files, on any number of workers. A block with a checkpoint is not read again.
@@ -18,8 +18,11 @@ from wfalens.errors import InputError
 from wfalens.explanation.attribution import class_column
 from wfalens.explanation.influence import Influence
 from wfalens.explanation.shapley.game import checked_absence
+from wfalens.explanation.shapley.network_values import check_network_game, residual_values
+from wfalens.explanation.shapley.population import population_values
 from wfalens.explanation.shapley.quadrature import exact_interactions, exact_shapley
 from wfalens.explanation.shapley.shapley_values import MOST_PAIRED, MOST_WORDS, check_length
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.results import RowResult
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
@@ -275,6 +278,86 @@ def pair_importance(
     words = wfa.encoder.vocabulary.words
     names = [f"{words[key // len(words)]} × {words[key % len(words)]}" for key in sums.keys]
     return Importance.of_sums(wfa, names, sums, absence)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Population(RowResult):
+    """Mean Shapley values of words over all texts of the corpus's bigram model, and how far off the automaton is."""
+
+    per_row = ("names", "counts", "mean", "correction", "correction_error")
+
+    names: tuple[str, ...]
+    counts: NDArray[np.int64]  # (names,): occurrences in the extraction texts
+    mean: NDArray[np.float64]  # (names, classes): E[φ] of the automaton; |E[φ]| is a lower bound of E|φ|
+    correction: NDArray[np.float64]  # (names, classes): mean of φ(network) − φ(automaton); NaN for words not sampled
+    correction_error: NDArray[np.float64]  # (names, classes): its standard error; NaN for words sampled once
+    error: float  # bound of the quadrature error in every mean
+    class_names: tuple[str, ...]
+    unit: str
+    absence: str
+
+    def for_class(self, class_name: str, k: int = 10) -> Population:
+        """The `k` words that raise a class most."""
+        return self.largest(self.mean[:, class_column(self.class_names, class_name)], k)
+
+    @property
+    def title(self) -> str:
+        return f"Mean φ of {len(self):,} words over all texts of the bigram model ({self.unit})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        parts = {"mean": self.mean, "correction": self.correction, "correction ±": _Z * self.correction_error}
+        return [
+            {"name": name, "count": int(self.counts[row])}
+            | {
+                f"{label} {part}": float(values[row, at])
+                for at, label in enumerate(self.class_names)
+                for part, values in parts.items()
+            }
+            for row, name in enumerate(self.names)
+        ]
+
+
+def population_importance(
+    wfa: WFA,
+    model: PrefixClassifier | None = None,
+    texts: Sequence[str] = (),
+    *,
+    absence: str = "delete",
+    min_count: int = 5,
+    queries: int = 32,
+    seed: int = 0,
+) -> Population:
+    """Mean φ of every word that occurs `min_count` times in extraction, over all texts of the corpus's bigram model.
+
+    No text is sampled for the automaton's means: they are sums over clusters of words × automaton states.
+    `word_importance` has the means over real texts, of |φ| too. With the model, `texts` are sampled texts on which the
+    network is asked for some coalitions; what the automaton gets wrong there is the correction of their words.
+
+    Args:
+        wfa: the automaton, extracted by this version: its file has the bigrams.
+        model: the network; None: no correction.
+        texts: with a model: texts to ask it about, as the corpus has them.
+        absence: what an absent word is: "delete", "unknown" or, without a model, "background".
+        min_count: words that were seen less often are left out.
+        queries: coalitions of each text that the model is asked for.
+        seed: of the coalitions.
+    """
+    ids = np.flatnonzero(wfa.word_counts >= max(1, min_count)).astype(np.int32)
+    if len(ids) == 0:
+        raise InputError(f"no word occurs {min_count} times in the extraction texts; lower the minimum count")
+    mean, error = population_values(wfa, ids, absence)
+    correction = np.full((2, *mean.shape), np.nan)
+    if model is not None:
+        check_network_game(model, wfa, absence)
+        sums = KeyedSums.nothing(len(wfa.class_names))
+        for text in texts:
+            sums += KeyedSums.of(*residual_values(wfa, model, text, absence, queries, seed))
+        found = Importance.of_sums(wfa, [""] * len(sums.keys), sums, absence)
+        _, rows, places = np.intersect1d(ids, sums.keys, return_indices=True)
+        correction[0, rows], correction[1, rows] = found.mean[places], found.mean_error[places]
+    names = tuple(wfa.encoder.vocabulary.decode(ids))
+    counts = wfa.word_counts[ids]
+    return Population(names, counts, mean, *correction, error, wfa.class_names, wfa.unit, absence)
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:

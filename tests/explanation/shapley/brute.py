@@ -12,6 +12,8 @@ from tests.automata import LinearSample, Sample, linear_samples, samples
 from wfalens.automaton import WFA
 from wfalens.ragged import Ragged
 
+ABSENCES = ("delete", "unknown", "background")  # those that are one matrix; bigrams: test_background
+
 
 @dataclass
 class Case:

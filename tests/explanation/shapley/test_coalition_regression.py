@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample
-from tests.explanation.shapley.brute import Case, cases, close, dense_matrices, shapley_by_definition
+from tests.explanation.shapley.brute import ABSENCES, Case, cases, close, dense_matrices, shapley_by_definition
 from tests.explanation.shapley.test_quadrature import text_of
 from wfalens.explanation.attribution import half_widths
-from wfalens.explanation.shapley import ABSENCES, shapley, shapley_each
+from wfalens.explanation.shapley import shapley, shapley_each
 from wfalens.explanation.shapley.coalition_regression import (
     _Fit,
     all_coalitions,
@@ -78,7 +78,7 @@ def test_values_add_up_and_equal_players_get_equal_values(seed, players, share):
 
 def test_covariances_are_the_shapley_values_of_the_kernel():
     present = all_coalitions(5)
-    fit = _Fit(present, np.random.default_rng(0).normal(size=(32, 1)), 0.7, 3.0)
+    fit = _Fit(present, np.random.default_rng(0).normal(size=(32, 1)), None, 0.7, 3.0)
     apart = (present[:, None] != present).mean(-1)
     kernel = 0.7 * (1 - 2 * apart) + np.exp(-3.0 * apart)
     of_players = shapley_by_definition(kernel)
@@ -93,7 +93,7 @@ def test_without_evidence_players_share_evenly_and_with_it_additive_games_are_fo
     additive = present @ np.arange(players)[:, None] + 1.0
     even = np.full((players, 1), np.arange(players).mean())
     np.testing.assert_allclose(estimate_shapley(present[:2], additive[:2]).values, even, atol=1e-6)
-    np.testing.assert_allclose(_Fit(present, additive, 1e4, 6.4).mean, np.arange(players)[:, None], atol=1e-2)
+    np.testing.assert_allclose(_Fit(present, additive, None, 1e4, 6.4).mean, np.arange(players)[:, None], atol=1e-2)
 
 
 @pytest.mark.parametrize("count", [16, 48, 96])

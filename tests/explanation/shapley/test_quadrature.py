@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from tests.automata import linear_sample, sample
 from tests.explanation.shapley.brute import (
+    ABSENCES,
     Case,
     banzhaf_by_definition,
     cases,
@@ -16,7 +17,7 @@ from tests.explanation.shapley.brute import (
     interactions_by_definition,
     shapley_by_definition,
 )
-from wfalens.explanation.shapley import ABSENCES, banzhaf, interactions, shapley, shapley_each
+from wfalens.explanation.shapley import banzhaf, interactions, shapley, shapley_each
 from wfalens.explanation.shapley.background import mean_matrix
 from wfalens.explanation.shapley.coalition_regression import all_coalitions
 from wfalens.explanation.shapley.game import (

@@ -161,10 +161,8 @@ def bigram_values(
     classes = final.shape[1]
     after = np.zeros((length + 2, len(z), classes, wfa.states))  # what comes after the word at t, by class
     for at in range(length + 1, 1, -1):
-        if at > length:
-            there = np.tile(final.T, (len(z), 1, 1))
-        else:
-            there = z[:, None, None] * (after[at] @ words[at - 1].T)
+        ends = at > length
+        there = np.tile(final.T, (len(z), 1, 1)) if ends else z[:, None, None] * (after[at] @ words[at - 1].T)
         spread(there, at, back, after, chain=chain.T, step=-1)
     whole = before[-1] @ final  # (Q, C)
     found = np.einsum("tqm,tqcm->tqc", before[1:-1] @ words, after[1:-1])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import NETWORK, PROBABILITY, SHAPLEY, Attribution, half_widths
+from wfalens.explanation.attribution import LOG_ODDS, NETWORK, PROBABILITY, SHAPLEY, Attribution, half_widths
 from wfalens.explanation.shapley.coalition_regression import (
     MOST_COALITIONS,
     draw_coalitions,
@@ -30,6 +30,7 @@ from wfalens.explanation.shapley.game import (
     WORD,
     checked_absence,
     coalition_texts,
+    coalition_weights,
     players_of,
 )
 from wfalens.explanation.shapley.shapley_values import (
@@ -43,6 +44,7 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 
 QUERIES = 500
+_LEAST_PROBABILITY = 1e-6  # in log-odds
 _FIRST, _LEVEL = 32, 0.95  # coalitions before the intervals are looked at for the first time, and their level
 
 
@@ -104,7 +106,8 @@ def network_shapley(
         if wfa is None or known is None:
             found = estimate_shapley(present, outputs)
         else:
-            found = known + estimate_shapley(present, outputs - coalition_probabilities(wfa, ids, of_words, absence))
+            residual = outputs - coalition_probabilities(wfa, ids, of_words, absence)
+            found = known + estimate_shapley(present, residual, residual_variance(wfa))
         widths = half_widths(found.standard_error, found.samples, _LEVEL)
         if count == most or np.all(widths <= (tolerance or 0)):
             break
@@ -118,6 +121,25 @@ def network_shapley(
     }
     base, output = outputs[:2]
     return Attribution(words=names, class_names=model.class_names, base=base, output=output, **found.fields(), **about)
+
+
+def residual_values(
+    wfa: WFA, model: PrefixClassifier, text: str, absence: str, queries: int, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The words of a text, and φ(network) − φ(automaton) of each in the automaton's unit; -> (L,), (L, C)"""
+    ids = read_text(wfa.encoder, text, MOST_SAMPLED, "sampled")[1].values
+    present = draw_coalitions(len(ids), most_coalitions(len(ids), max(2, queries)), np.random.default_rng(seed))
+    outputs = final_outputs(model, coalition_texts(shown_ids(model, text, ids), present, absence)).astype(np.float64)
+    if wfa.unit == LOG_ODDS:
+        logs = np.log(np.maximum(outputs, _LEAST_PROBABILITY))
+        outputs = logs - logs.mean(1, keepdims=True)
+    return ids, estimate_shapley(present, outputs - coalition_weights(wfa, ids, present, absence)).values
+
+
+def residual_variance(wfa: WFA) -> float | None:
+    """The mean square of what the automaton gets wrong, as it was measured on held-out texts; None: it was not."""
+    stored = wfa.provenance.get("residual_variance")
+    return float(stored) if isinstance(stored, float) and 0 <= stored <= 1 else None
 
 
 def check_network_game(model: PrefixClassifier, wfa: WFA | None, absence: str) -> None:

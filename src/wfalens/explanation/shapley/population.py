@@ -6,8 +6,8 @@ products over positions, so their mean over X is one over clusters × automaton 
 
     g[c] = P(c|edge)·I + Σ_b P(c|b)·g[b]·N_b        h[c] = P(edge|c)·F + Σ_d P(d|c)·N_d·h[d]
 
-and the mean value of a word w of cluster c in its random context is `∫ g[c]·(Ê_w − B)·h[c] dz / (visits of c)`. The sums
-are exact to rounding; the integral has a bounded error (`quadrature_error`, weighed by the lengths of texts).
+and the mean value of a word w of cluster c in its random context is `∫ g[c]·(Ê_w − B)·h[c] dz / (visits of c)`. The
+sums are exact to rounding; the integral has a bounded error (`quadrature_error`, weighed by the lengths of texts).
 
 |φ| is not linear in the automaton, so its mean over all texts has no such sum; `|E[φ]|` is a lower bound of it.
 """

@@ -116,6 +116,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     )
     if isinstance(model, BlackBoxClassifier) and model.reads_texts:
         read_unknown_words(wfa, counts, tests, targets)
+    wfa.provenance["residual_variance"] = float(np.square(wfa.predict_proba(tests) - targets).mean())
     if checkpoint is not None and ended != INTERRUPT:
         checkpoint.unlink(missing_ok=True)
     return wfa
