@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfalens.extraction import Paper, completion_method, extract
-from wfalens.models import PrefixClassifier, StatefulClassifier, check_causal
+from wfalens.extraction import Linear, Paper, completion_method, extract
+from wfalens.models import AnswerCache, PrefixClassifier, StatefulClassifier, check_causal
 from wfalens.models.inference import last_outputs, state_grid, states_after, step_grid
 from wfalens.ragged import Ragged
 
@@ -124,6 +124,67 @@ class PrefixConformance:
             fewer = {"representatives": 2} if completion in ("probe", "fit") else {}
             wfa = extract(model, ids, completion_method(completion, states=4, **fewer))
             assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
+
+
+class WholeTextConformance(PrefixConformance):
+    """Of models that pay for every call: they are asked for whole texts, each once, and all of that is counted."""
+
+    def counted(self, model, monkeypatch):
+        """Word ids of all texts that the model is given from now on."""
+        given, answers = [], model.answers
+
+        def counting(texts):
+            given.extend(tuple(text.tolist()) for text in texts)
+            return answers(texts)
+
+        monkeypatch.setattr(model, "answers", counting)
+        return given
+
+    def test_whole_texts_are_asked_and_no_prefix(self, model, monkeypatch):
+        ids, given, before = self.ids(model), self.counted(model, monkeypatch), model.queries
+        last_outputs(model, ids)
+        assert sorted(given) == sorted({tuple(text.tolist()) for text in ids})
+        assert model.queries - before == len(given)
+
+    def test_whole_texts_are_scored_alike_alone_and_in_a_batch(self, model):
+        ids = self.ids(model)
+        together = model.final(ids)
+        for item in range(0, len(ids), 5):
+            np.testing.assert_allclose(model.final(ids.take(np.array([item])))[0], together[item], atol=1e-5)
+
+    def test_nothing_is_asked_twice_with_a_cache(self, make, letters, monkeypatch, tmp_path):
+        first, again = make(0, letters), make(0, letters)
+        ids, cache = self.ids(first), AnswerCache(tmp_path / "answers")
+        first.cache = again.cache = cache
+        expected, given = first.final(ids), self.counted(again, monkeypatch)
+        np.testing.assert_array_equal(again.final(ids), expected)
+        assert not given
+
+    def test_another_model_with_the_same_cache_answers_for_itself(self, make, letters, tmp_path):
+        first, other = make(0, letters), make(1, letters)
+        ids, expected = self.ids(first), make(1, letters).final(self.ids(first))
+        first.cache = other.cache = AnswerCache(tmp_path / "answers")
+        first.final(ids)
+        np.testing.assert_allclose(other.final(ids), expected, atol=1e-5)
+
+    def test_a_batch_that_fails_is_asked_again_in_parts(self, model, monkeypatch):
+        ids, answers = self.ids(model), model.answers
+        expected = model.final(ids)
+
+        def fails_on_many(texts):
+            if len(texts) > 1:
+                raise ConnectionError("too many at once")
+            return answers(texts)
+
+        monkeypatch.setattr(model, "answers", fails_on_many)
+        np.testing.assert_allclose(model.final(ids), expected, atol=1e-5)
+
+    def test_the_number_of_queries_is_a_promise(self, model, monkeypatch):
+        ids, before = self.ids(model), model.queries
+        given = self.counted(model, monkeypatch)
+        wfa = extract(model, ids, Linear(layers=1, width=4, factors=4, hidden=8, epochs=2), queries=60)
+        assert 0 < len(given) <= model.queries - before <= 60
+        assert wfa.provenance["queries"]["total"] == model.queries - before
 
 
 class StatefulConformance(PrefixConformance):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tests.errors import raises
-from tests.models.conformance import PrefixConformance, StatefulConformance
+from tests.models.conformance import PrefixConformance, StatefulConformance, WholeTextConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
 from wfalens.models import RNNClassifier, RNNConfig, check_causal, wrap
@@ -71,7 +71,7 @@ def count_letters(texts):
     return (counts + 1) / (counts + 1).sum(1, keepdims=True)
 
 
-class TestCallable(PrefixConformance):
+class TestCallable(WholeTextConformance):
     @pytest.fixture
     def make(self):
         names = ("by counts", "by the same counts")
@@ -187,7 +187,7 @@ class Attention(nn.Module):
 
 @pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("kind", ["bidirectional", "attention", "causal attention", "one row per text"])
-class TestLookAheadModule(PrefixConformance):
+class TestLookAheadModule(WholeTextConformance):
     @pytest.fixture
     def make(self, kind):
         nets = {

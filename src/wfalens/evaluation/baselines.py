@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,15 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Agreement, agreement
-from wfalens.extraction.held_out import divided
+from wfalens.extraction.held_out import bag_of_words, divided, fit_predict, word_counts
 from wfalens.messages import printable, shortened
 from wfalens.models.contract import PrefixClassifier, is_language_model
-from wfalens.models.inference import jensen_shannon, last_outputs
+from wfalens.models.inference import jensen_shannon, last_outputs, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available, load_dataset
 from wfalens.text.encoder import require_words
 from wfalens.text.files import read_corpus
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 MAJORITY, BAG_OF_WORDS = "majority class", "bag of words"
 _FOLDS = 5
@@ -50,8 +46,8 @@ def measure_baselines(
         if fitted is not None:
             predictions[f"{BAG_OF_WORDS} ({_FOLDS}-fold)"] = fitted
     else:
-        _, fit_ids = require_words(model.encoder.encode(reference.texts), reference.name)
-        fit_outputs = last_outputs(model, fit_ids).astype(np.float64)
+        kept, fit_ids = require_words(model.encoder.encode(reference.texts), reference.name)
+        fit_outputs = text_outputs(model, reference.texts, kept, fit_ids).astype(np.float64)
         predictions = {
             MAJORITY: majority(fit_outputs, len(ids)),
             BAG_OF_WORDS: bag_of_words(fit_ids, fit_outputs, ids, words),
@@ -73,13 +69,6 @@ def majority(outputs: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
     return np.tile(constant / constant.sum(), (texts, 1))
 
 
-def bag_of_words(
-    fit_ids: Ragged[np.int32], fit_outputs: NDArray[np.float64], ids: Ragged[np.int32], words: int
-) -> NDArray[np.float64]:
-    """Logistic regression on word counts, fitted to the model's predictions; -> (texts, C)"""
-    return _fit_predict(_counts(fit_ids, words), fit_outputs.argmax(1), _counts(ids, words), fit_outputs.shape[1])
-
-
 def cross_fitted_bag_of_words(
     ids: Ragged[np.int32], outputs: NDArray[np.float64], words: int
 ) -> NDArray[np.float64] | None:
@@ -89,14 +78,14 @@ def cross_fitted_bag_of_words(
     """
     from sklearn.model_selection import StratifiedKFold
 
-    table, labels = _counts(ids, words), outputs.argmax(1)
+    table, labels = word_counts(ids, words), outputs.argmax(1)
     smallest = np.bincount(labels)[np.unique(labels)].min()
     if len(labels) < 2 * _FOLDS or smallest < 2:
         return None
     result = np.empty(outputs.shape)
     folds = StratifiedKFold(min(_FOLDS, int(smallest)), shuffle=True, random_state=0)
     for fit, rest in folds.split(table, labels):
-        result[rest] = _fit_predict(table[fit], labels[fit], table[rest], outputs.shape[1])
+        result[rest] = fit_predict(table[fit], labels[fit], table[rest], outputs.shape[1])
     return result
 
 
@@ -146,30 +135,6 @@ def check_baseline(wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int)
     return BaselineCheck(
         len(held), float(np.mean(wfa.predict_indices(held) == labels)), float(np.mean(predicted == labels))
     )
-
-
-def _fit_predict(
-    fit_table: csr_array, labels: NDArray[np.int64], table: csr_array, classes: int
-) -> NDArray[np.float64]:
-    from sklearn.linear_model import LogisticRegression
-
-    result = np.zeros((table.shape[0], classes))
-    present = np.unique(labels)
-    if len(present) == 1:
-        result[:, present[0]] = 1
-        return result
-    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(fit_table, labels)
-    result[:, model.classes_] = model.predict_proba(table)
-    return result
-
-
-def _counts(ids: Ragged[np.int32], words: int) -> csr_array:
-    from scipy.sparse import csr_array
-
-    # a copy: counting sorts the words of every text where they stand
-    table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words), copy=True)
-    table.sum_duplicates()
-    return table
 
 
 def find_extraction_texts(

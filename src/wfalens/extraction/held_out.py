@@ -8,7 +8,7 @@ ones in what an automaton is fitted to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from wfalens.extraction.query_budget import SEARCH, QueryBudget
 from wfalens.models.contract import Named, is_language_model
 from wfalens.models.inference import asks_every_prefix, jensen_shannon, last_outputs
 from wfalens.ragged import Ragged, positions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BALANCES = PREDICTED, LABEL = ("predicted", "label")  # by the model's class of a text, or by the text's own
 CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first
@@ -121,6 +124,39 @@ def rates_by_class(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floati
         wfa.class_names[at]: {"texts": int(np.sum(label == at)), "cr": float(agrees[label == at].mean())}
         for at in np.unique(label)
     }
+
+
+def bag_of_words(
+    fit_ids: Ragged[np.int32], fit_outputs: NDArray[np.floating], ids: Ragged[np.int32], words: int
+) -> NDArray[np.float64]:
+    """Logistic regression on word counts, fitted to the model's predictions; -> (texts, C)"""
+    return fit_predict(
+        word_counts(fit_ids, words), fit_outputs.argmax(1), word_counts(ids, words), fit_outputs.shape[1]
+    )
+
+
+def fit_predict(fit_table: csr_array, labels: NDArray[np.int64], table: csr_array, classes: int) -> NDArray[np.float64]:
+    """Logistic regression on word counts; -> (texts, C)"""
+    from sklearn.linear_model import LogisticRegression
+
+    result = np.zeros((table.shape[0], classes))
+    present = np.unique(labels)
+    if len(present) == 1:
+        result[:, present[0]] = 1
+        return result
+    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(fit_table, labels)
+    result[:, model.classes_] = model.predict_proba(table)
+    return result
+
+
+def word_counts(ids: Ragged[np.int32], words: int) -> csr_array:
+    """How often every word stands in each text; -> (texts, V)"""
+    from scipy.sparse import csr_array
+
+    # a copy: counting sorts the words of every text where they stand
+    table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words), copy=True)
+    table.sum_duplicates()
+    return table
 
 
 def aim_for(model: Named) -> str:

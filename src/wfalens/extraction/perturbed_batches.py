@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from wfalens.extraction.cost_estimate import outputs_within
 from wfalens.extraction.deadline import NEVER, Deadline
+from wfalens.extraction.method import AnsweredTexts
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import asks_every_prefix, output_traces
-from wfalens.ragged import Ragged, positions
+from wfalens.ragged import Ragged, concatenate, positions
 from wfalens.text.vocabulary import UNKNOWN
 
 _CUT = 0.1  # share of the texts that end at a random word: beginnings are texts, too
@@ -108,6 +109,13 @@ class PerturbedBatches:
             return self._kept[number % batches]
         return list(self._kept.values())[number % len(self._kept)]
 
+    @property
+    def answered(self) -> AnsweredTexts:
+        """The texts of all batches that are kept, as far as they were asked for, with the answers."""
+        batches = self._kept.values()
+        texts = concatenate([prefixes_of(batch.texts, batch.asked.last()) for batch in batches])
+        return AnsweredTexts(texts, np.concatenate([batch.outputs.last() for batch in batches]))
+
     @cached_property
     def _paid(self) -> tuple[int, int] | None:
         """How many batches of how many tokens the queries pay for; None: there is no limit."""
@@ -152,6 +160,11 @@ class PerturbedBatches:
         asked = asked.take(answered)  # of one text, what was answered
         asked = Ragged.from_lengths(asked.values[: len(outputs)], np.minimum(asked.lengths, len(outputs)))
         return TrainingBatch(texts.take(answered), asked, Ragged(outputs[: len(asked.values)], asked.offsets))
+
+
+def prefixes_of(texts: Ragged[np.int32], lengths: NDArray[np.int64]) -> Ragged[np.int32]:
+    """The first words of every text, as many as `lengths` says; (texts,)"""
+    return Ragged.from_lengths(texts.values[positions(texts.offsets[:-1], lengths)], lengths)
 
 
 def every_length(texts: Ragged[np.int32]) -> Ragged[np.int64]:

@@ -203,6 +203,13 @@ class _Search:
                 f"the best automaton agrees with the model on {best.cr:.0%} of {len(self.held):,} held-out texts only: "
                 "too little to explain the model by it; allow more queries, or a higher effort"
             )
+        linear = self.found.get(LINEAR)
+        bag = None if linear is None else linear.wfa.provenance.get("bag_of_words")
+        if bag is not None and best.cr <= bag < 1:
+            progress.say(
+                f"a bag of words that learned from the same answers agrees with the model on {bag:.1%} of these texts, "
+                f"the automaton on {best.cr:.1%}: what it adds, word order, is not copied; allow more queries"
+            )
         page = self.found.get(READABLE, best).wfa
         wfa = best.wfa.with_readable(page) if page is not best.wfa and isinstance(page, StochasticWFA) else best.wfa
         tried = [{name: value for name, value in vars(each).items() if name != "wfa"} for each in found]

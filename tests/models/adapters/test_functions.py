@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from tests.errors import raises
-from tests.models.conformance import PrefixConformance
+from tests.models.conformance import WholeTextConformance
 from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
 from wfalens.models import wrap
 from wfalens.progress import shown
@@ -28,7 +28,7 @@ def letter_pipeline(seed):
     return make_pipeline(TfidfVectorizer(analyzer=str.split), LogisticRegression()).fit(LETTERS, labels)
 
 
-class TestPipeline(PrefixConformance):
+class TestPipeline(WholeTextConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(letter_pipeline(seed), vocab=encoder, batch_size=5)

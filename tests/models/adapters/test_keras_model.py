@@ -10,7 +10,7 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras
 
 from tests.errors import raises
-from tests.models.conformance import PrefixConformance
+from tests.models.conformance import PrefixConformance, WholeTextConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import MissingDependencyError, ModelError
@@ -33,13 +33,13 @@ def recurrent(seed, words, width=None, sequences=False):
     return model
 
 
-class TestKeras(PrefixConformance):
+class TestKeras(WholeTextConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(recurrent(seed, len(encoder.vocabulary)), vocab=encoder, classes=CLASSES)
 
 
-class TestKerasOfFixedWidth(PrefixConformance):
+class TestKerasOfFixedWidth(WholeTextConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(

@@ -12,7 +12,7 @@ from onnx.external_data_helper import set_external_data
 
 from tests.errors import raises
 from tests.files import little_memory
-from tests.models.conformance import PrefixConformance, StatefulConformance
+from tests.models.conformance import PrefixConformance, StatefulConformance, WholeTextConformance
 from tests.models.graphs import FLOAT, INT, lstm_graph, running_graph, summing_graph, write_graph
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
@@ -52,7 +52,7 @@ class TestGraphWithTwoStates(StatefulConformance):
         return make
 
 
-class TestGraphOfTexts(PrefixConformance):
+class TestGraphOfTexts(WholeTextConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):
@@ -62,7 +62,7 @@ class TestGraphOfTexts(PrefixConformance):
         return make
 
 
-class TestGraphOfFixedWidth(PrefixConformance):
+class TestGraphOfFixedWidth(WholeTextConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):

@@ -19,7 +19,7 @@ from transformers import (
 )
 
 from tests.errors import raises
-from tests.models.conformance import PrefixConformance
+from tests.models.conformance import WholeTextConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, texts
 from wfalens.errors import InputError, MissingDependencyError, ModelError
@@ -56,7 +56,7 @@ def bert(seed, tokenizer, labels=CLASSES, **shape):
     return BertForSequenceClassification(config)
 
 
-class TestTransformer(PrefixConformance):
+class TestTransformer(WholeTextConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(
@@ -65,7 +65,7 @@ class TestTransformer(PrefixConformance):
 
 
 @pytest.mark.parametrize("padding", [0, 1, None])
-class TestDecoder(PrefixConformance):
+class TestDecoder(WholeTextConformance):
     """A decoder whose tokenizer frames nothing: an empty text has no sub-word.
 
     Where the unknown token (1) pads, the model would overlook it at the end, and unknown words are left out.
@@ -217,7 +217,7 @@ def own_probability(model, text, label):
     return float(model(**LETTERS(text, return_tensors="pt")).logits.sigmoid()[0, label])
 
 
-class TestOneOfSeveralLabels(PrefixConformance):
+class TestOneOfSeveralLabels(WholeTextConformance):
     @pytest.fixture
     def make(self):
         def make(seed, encoder):

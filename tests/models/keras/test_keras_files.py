@@ -17,7 +17,7 @@ import keras
 
 from tests.errors import raises
 from tests.files import little_memory
-from tests.models.conformance import PrefixConformance, StatefulConformance
+from tests.models.conformance import StatefulConformance, WholeTextConformance
 from wfalens.errors import FormatError, InputError, ModelError, WfalensError
 from wfalens.models import Preprocessing, wrap
 from wfalens.models.inference import last_outputs
@@ -191,7 +191,7 @@ class TestRecurrentFileThatReadsItsPadding(StatefulConformance):
         return made
 
 
-class TestExactReading(PrefixConformance):
+class TestExactReading(WholeTextConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):
@@ -201,7 +201,7 @@ class TestExactReading(PrefixConformance):
         return made
 
 
-class TestConvolutionFile(PrefixConformance):
+class TestConvolutionFile(WholeTextConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):

@@ -16,7 +16,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.cost_estimate import ASKING, ask_held_out, most_probing, most_training, say_cost, within
 from wfalens.extraction.deadline import INTERRUPT, TIME, Stop
-from wfalens.extraction.held_out import comparison_prefixes, divided, groups_of
+from wfalens.extraction.held_out import bag_of_words, comparison_prefixes, divided, groups_of
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.linear.linear_training import LinearTraining
@@ -28,9 +28,11 @@ from wfalens.extraction.query_budget import QueryBudget, call_limit
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import check_causal
 from wfalens.models.inference import asks_every_prefix, initial_output, last_outputs
+from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the batches
+_MOST_NUMBERS = 100_000  # outputs that a bag of words learns from: it shall take seconds
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton
 
 
@@ -111,6 +113,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
             "training": [asdict(each) for each in run.history],
             "held_out": len(tests),
             "queries": budget.to_dict(),
+            **({"bag_of_words": _bag_cr(run.batches, tests, targets)} if pays and ended is None else {}),
             **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
         },
     )
@@ -120,6 +123,16 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     if checkpoint is not None and ended != INTERRUPT:
         checkpoint.unlink(missing_ok=True)
     return wfa
+
+
+def _bag_cr(batches: PerturbedBatches, held: Ragged[np.int32], targets: NDArray[np.float32]) -> float:
+    """CR of a bag of words that learned from the same answers. targets: (texts, C)"""
+    texts, outputs = batches.answered
+    if outputs.size > _MOST_NUMBERS:
+        some = np.sort(np.random.default_rng(batches.seed).permutation(len(texts))[: _MOST_NUMBERS // outputs.shape[1]])
+        texts, outputs = texts.take(some), outputs[some]
+    predicted = bag_of_words(texts, outputs, held, len(batches.counts))
+    return float(np.mean(predicted.argmax(1) == targets.argmax(1)))
 
 
 def _manifest(method: Linear, request: Request, limit: int | None, groups: NDArray[np.int64] | None) -> dict[str, Any]:
