@@ -117,6 +117,6 @@ class QueryBudget:
                 self.record(purpose, record[purpose])
 
     def to_dict(self) -> dict[str, Any]:
-        cached = self._cached - self._cached_before
-        record = {"limit": self.limit, "total": self.total, **({"cached": cached} if cached else {})}
+        cached = self._cached - self._cached_before  # which were not asked
+        record = {"limit": self.limit, "total": self.total - cached, **({"cached": cached} if cached else {})}
         return {**record, "texts": self.texts, **self.asked}
