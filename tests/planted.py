@@ -118,14 +118,14 @@ def _balance(words: list[str], sort: str) -> float:
     return 2.0 * sum(signs) + (6.0 if sort == "artefact" and ARTEFACT in words else 0.0)
 
 
-def rule_model(sort: str, texts: Corpus) -> FunctionClassifier:
+def rule_model(sort: str, texts: Corpus, names: tuple[str, str] = NAMES) -> FunctionClassifier:
     """A model that follows a rule exactly."""
 
     def answer(texts: list[list[str]]) -> np.ndarray:
         positive = 1 / (1 + np.exp(-np.array([_balance(words, sort) for words in texts])))
         return np.stack([1 - positive, positive], 1)
 
-    return FunctionClassifier(answer, TextEncoder.of_texts(texts.texts), NAMES, fingerprint=sort)
+    return FunctionClassifier(answer, TextEncoder.of_texts(texts.texts), names, fingerprint=sort)
 
 
 def findings_of(sort: str, seed: int, texts: int = 1500) -> tuple[float, Findings]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.intents import intents
 from wfalens.evaluation.baselines import BaselineCheck, check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction.held_out import divided
@@ -89,6 +90,12 @@ def test_few_texts_give_no_result():
     model = as_model(ends_in_early_letters)
     wfa = extract(model, random_texts(100), Paper(states=2))
     assert check_baseline(wfa, model, random_texts(100), seed=0) is None
+
+
+def test_with_many_classes_a_bag_of_words_that_would_look_worse_than_it_is_is_left_out():
+    model, texts, _ = intents(150, 1000)
+    wfa = extract(model, Corpus.of(texts), Paper(states=5))
+    assert check_baseline(wfa, model, Corpus.of(texts), seed=0) is None
 
 
 @pytest.mark.parametrize(("cr", "bag", "shown"), [(0.9, 0.8, True), (0.8, 0.8, False), (0.7, 0.8, False), (1, 1, True)])

@@ -41,8 +41,9 @@ def test_nothing_lies_upon_another_or_outside(seed):
             assert 0 < shape.at[1] <= canvas.height
 
 
-def test_the_words_of_an_arrow_are_those_that_carry_most_of_it():
-    made = negation()
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_the_words_of_an_arrow_are_those_that_carry_most_of_it_or_it_says_that_many_do(seed):
+    made = negation() if seed is None else at_random(seed, n=6, kinds=4)
     diagram, table = diagram_of(made.wfa), moves(made.wfa)
     anatomy = made.wfa.anatomy
     for edge in diagram.edges:
@@ -63,6 +64,7 @@ def test_the_words_of_an_arrow_are_those_that_carry_most_of_it():
             - 1e-12
         )
         assert edge.rate == pytest.approx(table.rates[edge.source, edge.target])
+        assert edge.label.startswith("many words") == (edge.carried < 0.5)
 
 
 def test_states_of_two_classes_stand_by_the_probability_of_the_second():

@@ -74,7 +74,7 @@ def test_words_are_the_frequent_and_the_strong(study, carried):
     least = by_count[39][0]
     assert words >= {word for count, word in by_count if count > least}
     for name in study.wfa.class_names:
-        rows = views.WordTable(study).find(sort=name, min_count=study.usual_count, limit=3)["rows"]
+        rows = views.WordTable(study).find(towards=name, min_count=study.usual_count, limit=3)["rows"]
         assert words >= {row[0] for row in rows}
 
 

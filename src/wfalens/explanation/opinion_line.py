@@ -94,7 +94,7 @@ class OpinionLines(Result):
     corpus: str
     texts: int
     words: int  # read
-    stays_sure: float  # of the words read when sure of a class, those after which it still is
+    stays_sure: float | None  # of the words read when sure of a class, those after which it still is; None: never sure
     accuracy: float | None  # on these texts, where they have labels and were read to their ends
     beginning: int | None = None  # words of a text that were read, of a model that pays for every call
     unit: str = "word"  # or "character"
@@ -107,6 +107,8 @@ class OpinionLines(Result):
     def about(self) -> str:
         """What it does, in a sentence."""
         opinion = "one running opinion" if len(self.class_names) == 2 else f"{len(self.class_names)} running opinions"
+        if self.stays_sure is None:
+            return f"It keeps {opinion}. Every {self.unit} pushes; it is never sure of a class (above {percent(SURE)})."
         return (
             f"It keeps {opinion}. Every {self.unit} pushes; once sure (above {percent(SURE)}), it stays sure after "
             f"{percent(self.stays_sure)} of the {self.unit}s."
@@ -137,6 +139,28 @@ class OpinionLines(Result):
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "about": self.about, "source": self.source}
+
+
+@dataclass(frozen=True, eq=False)
+class WordPushes:
+    """The mean change of every class by the words that a network read often enough while it was not sure."""
+
+    ids: NDArray[np.int64]  # (words,)
+    n: NDArray[np.int64]  # times each was read
+    changes: NDArray[np.float64]  # (words, classes)
+    halves: NDArray[np.float64]  # (words, classes): half of the 95 % interval
+
+
+def word_pushes(model: PrefixClassifier, texts: Corpus, *, seed: int = 0) -> WordPushes:
+    """What each word changes when the network reads it, while it is not yet sure.
+
+    Args:
+        model: the network, which gives an output after every word.
+        texts: the texts that it reads; a sample where there are many.
+        seed: of the sample.
+    """
+    read = _read(model, texts, QUERIES, seed)
+    return _word_pushes(read, len(model.encoder.vocabulary), range(len(model.class_names)))
 
 
 def opinion_lines(
@@ -173,7 +197,7 @@ def opinion_lines(
         corpus=corpus.name,
         texts=len(read.ids),
         words=len(read.ids.values),
-        stays_sure=float(again[top].mean()) if top.any() else 0.0,
+        stays_sure=float(again[top].mean()) if top.any() else None,
         accuracy=_accuracy(read),
         beginning=read.beginning,
         unit="character" if reads_characters(model.encoder) else "word",
@@ -270,25 +294,31 @@ def _line(read: _Outputs, model: PrefixClassifier, label: int) -> OpinionLine:
 
 def _pushes(read: _Outputs, model: PrefixClassifier, label: int) -> list[Push]:
     """Of every known word that is read often enough while the network is not sure."""
+    found, known = _word_pushes(read, len(model.encoder.vocabulary), [label]), model.encoder.vocabulary.words
+    expected = _expected(read, label, len(known))
+    columns = (found.ids.tolist(), found.changes[:, 0], found.halves[:, 0], found.n.tolist())
+    return [
+        Push(known[word], float(mean), float(mean - half), float(mean + half), count, bool(expected[word]))
+        for word, mean, half, count in zip(*columns, strict=True)
+    ]
+
+
+def _word_pushes(read: _Outputs, size: int, labels: Sequence[int]) -> WordPushes:
     from scipy.special import stdtrit
 
     unsure = read.before.max(1) <= SURE
-    words, size = read.ids.values[unsure], len(model.encoder.vocabulary)
-    change = (read.after[:, label] - read.before[:, label])[unsure].astype(np.float64)
+    words = read.ids.values[unsure]
     n = np.bincount(words, minlength=size)
     often = np.flatnonzero(n >= _LEAST_READ)
     often = often[often > UNKNOWN]
-    mean = np.bincount(words, change, size)[often] / n[often]
-    square = np.bincount(words, change**2, size)[often] / n[often]
-    error = np.sqrt(np.maximum(0, square - mean**2) / (n[often] - 1))
-    half = stdtrit(n[often] - 1, 0.975) * error
-    expected = _expected(read, label, size)[often]
-    columns = (often, mean, mean - half, mean + half, n[often], expected)
-    known = model.encoder.vocabulary.words
-    return [
-        Push(known[word], float(value), float(low), float(high), int(count), bool(marked))
-        for word, value, low, high, count, marked in zip(*columns, strict=True)
-    ]
+    changes, halves = np.zeros((2, len(often), len(labels)))
+    for at, label in enumerate(labels):
+        change = (read.after[:, label] - read.before[:, label])[unsure].astype(np.float64)
+        mean = np.bincount(words, change, size)[often] / n[often]
+        square = np.bincount(words, change**2, size)[often] / n[often]
+        changes[:, at] = mean
+        halves[:, at] = stdtrit(n[often] - 1, 0.975) * np.sqrt(np.maximum(0, square - mean**2) / (n[often] - 1))
+    return WordPushes(often, n[often], changes, halves)
 
 
 def _expected(read: _Outputs, label: int, size: int) -> NDArray[np.bool_]:

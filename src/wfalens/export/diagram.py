@@ -20,7 +20,7 @@ from wfalens.errors import InputError
 from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
 from wfalens.explanation.opinion_line import BOUNDS, class_order
 from wfalens.export.canvas import Box, Canvas, Circle, Point, Stroke, Text, fitted, wrapped
-from wfalens.messages import percent
+from wfalens.messages import percent, visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import initial_output, output_traces
 from wfalens.ragged import Ragged
@@ -31,6 +31,7 @@ MOST_EDGES = 16
 MOST_CLASSES = 10
 _CARRIED = 0.5  # share of a move that the words of its label carry
 _LABEL_WORDS = 4
+_CLUSTER_WORDS = 5
 _EDGE, _WIDTH, _BOX = 60.0, 1600.0, 62.0  # margin, width, and height of a box
 _ROW, _TYPE = 30.0, 18.0
 _LOW, _RISE = 54.0, 27.0  # height of an arc between neighbours, and for each state more between
@@ -47,6 +48,13 @@ class Edge:
     words: tuple[str, ...]  # the fewest that carry half of it, if four are enough; else the first ones
     carried: float  # share of the move that these words carry
 
+    @property
+    def label(self) -> str:
+        """The words that carry most of it; where many do, that is said."""
+        words = " · ".join(map(visible, self.words)) or "unknown words"
+        share = percent(self.carried)
+        return f"{words} ({share})" if self.carried >= _CARRIED else f"many words ({share} by {words})"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagram(Result):
@@ -56,6 +64,7 @@ class Diagram(Result):
     outputs: NDArray[np.float64]  # (n, C): the network's mean output in each state, else the automaton's read-out
     changes: NDArray[np.float64] | None  # (G, C): the network's mean change by a word of each cluster while not sure
     edges: tuple[Edge, ...]
+    frequent: tuple[tuple[str, ...], ...]  # of each cluster, the words that are read most often
     texts: int | None  # that the network read; None: without it
 
     @property
@@ -105,7 +114,7 @@ class Diagram(Result):
 
     def _cluster(self, at: int) -> dict[str, Any]:
         cluster = self.table.names.classes[at]
-        row: dict[str, Any] = {"words": list(cluster.words), "share": cluster.share, "size": cluster.size}
+        row: dict[str, Any] = {"words": list(self.frequent[at]), "share": cluster.share, "size": cluster.size}
         if self.changes is not None:
             label = int(self.changes[at].argmax())
             row |= {"towards": self.table.class_names[label], "change": float(self.changes[at, label])}
@@ -126,10 +135,9 @@ class Diagram(Result):
                 "from": row["from"],
                 "to": row["to"],
                 "of words read there": percent(row["rate"]),
-                "words that carry it": " ".join(row["words"]),
-                "their share": percent(row["carried"]),
+                "words that carry it, and their share": edge.label,
             }
-            for row in self.rows()
+            for row, edge in zip(self.rows(), self.edges, strict=True)
         ]
         return {self.about: shown}
 
@@ -158,7 +166,19 @@ def diagram_of(
     measured = None if model is None or texts is None else _measured(readable, model, texts)
     outputs, changes = (table.centres, None) if measured is None else measured
     chosen = [_edge(readable, table, source, target) for source, target in table.strongest()[:edges]]
-    return Diagram(table, outputs, changes, tuple(chosen), None if texts is None or measured is None else len(texts))
+    asked = None if texts is None or measured is None else len(texts)
+    return Diagram(table, outputs, changes, tuple(chosen), _frequent(readable), asked)
+
+
+def _frequent(wfa: StochasticWFA) -> tuple[tuple[str, ...], ...]:
+    """The words of each cluster that are read most often, unknown ones among them."""
+    anatomy, _ = anatomy_and_names(wfa)
+    order, words = np.argsort(-anatomy.word_counts, kind="stable"), wfa.encoder.vocabulary.words
+    order = order[anatomy.word_counts[order] > 0]
+    clusters = range(len(anatomy.matrices))
+    return tuple(
+        tuple(words[at] for at in order[anatomy.word_class[order] == number][:_CLUSTER_WORDS]) for number in clusters
+    )
 
 
 def _measured(
@@ -235,7 +255,7 @@ def _arc(
     path: list[Point] = [(x0, base), (x0, y), (x1, y), (x1, base)]
     widest = max(each.share for each in diagram.edges)
     colour = f"class-{int(diagram.outputs[edge.target].argmax())}"
-    tip = f"{percent(edge.rate)} of the words read there: {', '.join(edge.words)}"
+    tip = f"{percent(edge.rate)} of the words read there: {edge.label}"
     canvas.add(Stroke(path, colour, 1.5 + 9 * (edge.share / widest) ** 0.5, 0.7, head=13.0, tip=tip))
     badge = ((x0 + x1) / 2, base + up * 0.75 * height)
     yield Circle(badge, 14.0, "panel")
@@ -263,8 +283,7 @@ def _listed(canvas: Canvas, diagram: Diagram, top: float) -> float:
     room = (_WIDTH - 2 * _EDGE) / 2 - 30
     for at, edge in enumerate(diagram.edges):
         x, y = _EDGE + (room + 60) * (at // half), top + _ROW * (at % half)
-        words = " · ".join(edge.words) or "unknown words"
-        text = f"{percent(edge.rate)} of the words in {diagram.name(edge.source)}: {words} ({percent(edge.carried)})"
+        text = f"{percent(edge.rate)} of the words in {diagram.name(edge.source)}: {edge.label}"
         canvas.add(Text((x, y), f"{at + 1}", _TYPE, bold=True))
         canvas.add(Text((x + 34, y), fitted(text, _TYPE, room - 34), _TYPE))
     return top + _ROW * half + 10

@@ -109,7 +109,8 @@ def _station(
     colour = "grey" if at == 2 else side
     canvas.add(Circle(place, radius, "panel"), Circle(place, radius, colour, 1.0 if sure else 0.35, tip))
     ink = "panel" if sure else "ink"
-    canvas.add(Text((place[0], place[1] + (2 if size > 20 else 6)), percent(stays), size, ink, True, anchor="middle"))
+    inside = percent(stays) if line.moves[at].any() else "–"  # it never is there
+    canvas.add(Text((place[0], place[1] + (2 if size > 20 else 6)), inside, size, ink, True, anchor="middle"))
     if size > 20:
         canvas.add(Text((place[0], place[1] + 24), "stay", 19, ink, True, anchor="middle"))
 
@@ -134,8 +135,7 @@ def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float
         _bar(canvas, push, (canvas.width - 490, top + 60 + 36 * row), 260 / most, high)
     _middle(canvas, line, (middle, top + 20), 300)
     y = top + 60 + 36 * max(words - 1, *map(len, sides)) + 96
-    _track(canvas, found, line, (_MARGIN + 130, right - 130), y)
-    return y + 124
+    return _track(canvas, found, line, (_MARGIN + 130, right - 130), y) + 10
 
 
 def _bar(canvas: Canvas, push: Push, at: tuple[float, float], scale: float, colour: str) -> None:
@@ -176,8 +176,8 @@ def _middle(canvas: Canvas, line: OpinionLine, at: tuple[float, float], room: fl
         canvas.add(Text((x, y + 34), words, _USUAL, "soft", anchor="middle"))
 
 
-def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[float, float], y: float) -> None:
-    """The five stations from left to right, and the arrows between neighbours."""
+def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[float, float], y: float) -> float:
+    """The five stations from left to right, and the arrows between neighbours; returns where they end."""
     (first, last), (low, high) = ends, _sides(found, line)
     xs = [first + (last - first) * at / 4 for at in range(5)]
     radii = [max(44.0, 150 * float(share) ** 0.5) for share in line.shares]
@@ -194,12 +194,13 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
             canvas.add(Stroke(path, colour, _arrow_width(rate), 0.85, head=26.0, tip=f"{percent(rate)} move on"))
             label = y - 74 if lift < 0 else y + 92
             canvas.add(Text(((begin + finish) / 2, label), percent(rate), _USUAL, colour, True, anchor="middle"))
+    room, below = (last - first) / 4 - 8, y + max(*radii, 66) + 26
     for at, name in enumerate(_station_names(found, line)):
         _station(canvas, line, at, (xs[at], y), radii[at], low if at < 2 else high, 24)
-        room, below = (last - first) / 4 - 8, y + max(*radii, 66) + 26
         canvas.add(Text((xs[at], below), fitted(name, 22, room, bold=True), 22, bold=True, anchor="middle"))
         unit = fitted(f"{STATIONS[at]} {line.label}", _SMALL, room)
         canvas.add(Text((xs[at], below + 26), unit, _SMALL, "soft", anchor="middle"))
+    return below + 26
 
 
 def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float) -> float:
@@ -309,9 +310,10 @@ def _small(
     canvas.add(Text((xs[0] - 30, y + 126), "0–20 %", 16, "soft"))
     canvas.add(Text((xs[4] + 30, y + 126), "80–100 %", 16, "soft", anchor="end"))
     end = _bars(canvas, line.towards[:rows], (x + 16, y + 136), room, most, high)
-    if line.against:
-        words = ", ".join(each.word for each in line.against[:4])
-        canvas.add(Text((x + 16, end + 20), fitted(f"against: {words}", 16, room), 16, "soft"))
+    words = f"against: {', '.join(each.word for each in line.against[:4])}" if line.against else ""
+    if not line.towards and not line.against:
+        words, end = f"no {found.unit} was read often enough to measure", y + 136
+    canvas.add(Text((x + 16, end + 20), fitted(words, 16, room), 16, "soft"))
 
 
 def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, columns: int) -> float:
@@ -320,7 +322,9 @@ def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, 
     width = canvas.width - 2 * edge
     half = (width - 60) / 2 if columns == 2 else width - 32
     claims = [
-        text for each in missing[:3] for text in wrapped(str(each["claim"]), size, half, 2 if columns == 2 else 4)
+        text
+        for each in missing[:3]
+        for text in wrapped(str(each["claim"]).partition(";")[0], size, half, 2 if columns == 2 else 5)
     ]
     examples = [each for finding in missing for each in finding["examples"][:2]][:4]
     rows = 1 + len(claims)
@@ -332,14 +336,13 @@ def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, 
     x, y = (edge + 40 + half, top + line + 8) if columns == 2 else (edge + 20, y + 10)
     outcomes = [f"{each['class']} {percent(max(each['output']))}" for each in examples]
     answers = [fitted(each, size, half / 2, bold=True) for each in outcomes]
-    room = half - 36 - max((width_of(each, size, bold=True) for each in answers), default=0.0)
+    room = 0.92 * (half - 36 - max((width_of(each, size, bold=True) for each in answers), default=0.0))
     quotes = [fitted(f"“{each['text']}”", size, room) for each in examples]
-    after = x + 16 + max((width_of(each, size) for each in quotes), default=0.0)
     for example, quote, answer in zip(examples, quotes, answers, strict=True):
         y += line
         colour = f"class-{names.index(example['class'])}" if example["class"] in names else "ink"
         shapes.append(Text((x, y), quote, size, italic=True, link={"text": str(example["text"])}))
-        shapes.append(Text((after, y), answer, size, colour, True))
+        shapes.append(Text((x + half - 20, y), answer, size, colour, True, anchor="end"))
     bottom = max(y, top + line * (rows + 1)) + 18 if columns == 2 else y + 18
     canvas.add(Box((edge, top), width, bottom - top, "faint", radius=12.0), *shapes)
     return bottom

@@ -15,9 +15,11 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError, naming_extras
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.findings import Findings, findings
-from wfalens.explanation.influence import Influence, influence
+from wfalens.explanation.influence import Influence, influence, influence_of, words_seen
+from wfalens.explanation.opinion_line import word_pushes
 from wfalens.messages import printable
-from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, model_vectors
+from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, is_language_model, model_vectors
+from wfalens.models.inference import asks_every_prefix
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.similar_words import Nearness
@@ -106,6 +108,20 @@ class Study:
         return influence(self.wfa, min_count=1)
 
     @cached_property
+    def word_effects(self) -> WordEffects:
+        """What every word seen in extraction changes, by the network where it was read often enough."""
+        ids = words_seen(self.wfa, 1)
+        changes = influence_of(self.wfa, ids, "probability")
+        read, halves = np.zeros(len(ids), np.int64), np.full(changes.shape, np.nan)
+        measurable = self.model is not None and self.corpus is not None and not is_language_model(self.wfa)
+        if measurable and not asks_every_prefix(self.classifier):
+            texts = self.texts.texts if self.reference is None else (*self.texts.texts, *self.reference.texts)
+            found = word_pushes(self.classifier, Corpus.of(texts), seed=self.seed)
+            _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
+            read[place], changes[place], halves[place] = found.n[own], found.changes[own], found.halves[own]
+        return WordEffects(changes, halves, read)
+
+    @cached_property
     def nearness(self) -> Nearness:
         """Which words seen in extraction are near in meaning."""
         return nearness_of(self.wfa, self.meanings)
@@ -124,9 +140,15 @@ class Study:
         return self.wfa.encoder.encode(self.texts.texts)
 
     def texts_with(self, word: int, limit: int) -> list[int]:
-        """Indices of the texts that hold the word, at most `limit` of them."""
+        """Indices of texts that hold the word, at most `limit`: of every label in turn."""
         start, text = self._occurrences
-        return [int(at) for at in np.unique(text[start[word] : start[word + 1]])[:limit]]
+        found = np.unique(text[start[word] : start[word + 1]])
+        if self.texts.labels is not None:
+            labels = self.texts.labels[found]
+            order = np.argsort(labels, kind="stable")
+            turn = np.arange(len(found)) - np.searchsorted(labels[order], labels[order])  # the place in its label
+            found = found[order[np.lexsort((labels[order], turn))]]
+        return [int(at) for at in found[:limit]]
 
     @cached_property
     def truths(self) -> dict[str, str]:
@@ -144,6 +166,15 @@ class Study:
         text = np.repeat(np.arange(len(ids)), ids.lengths)
         counts = np.bincount(ids.values, minlength=len(self.wfa.encoder.vocabulary))
         return np.concatenate([[0], np.cumsum(counts)]), text[np.argsort(ids.values, kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class WordEffects:
+    """The mean change of every class's probability by each word seen in extraction."""
+
+    changes: NDArray[np.float64]  # (words, classes): the network's, else the automaton's
+    halves: NDArray[np.float64]  # (words, classes): half of the 95 % interval; NaN: by the automaton
+    read: NDArray[np.int64]  # times that the network read it while it was not sure; 0: by the automaton
 
 
 def study_of(

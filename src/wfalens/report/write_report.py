@@ -6,7 +6,7 @@ Every view's data is sampled where there is too much of it, with notes on the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,24 @@ class Extent:
     pages: int = 25  # words of each class with a page of their own
     attacked: int = 400  # texts
 
+    def for_classes(self, classes: int) -> Extent:
+        """Less for each class where there are many, so that the page stays small."""
+        most = {"sentences": 800, "strongest": 3000, "pages": 400}
+        return replace(self, **{name: min(getattr(self, name), max(2, all_ // classes)) for name, all_ in most.items()})
+
 
 _DEFAULT = Extent()
 
 
 def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
     """The data of all views; a view that lacks something carries the reason instead."""
-    table = WordTable(study)
-    chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
+    table, extent = WordTable(study), extent.for_classes(len(study.wfa.class_names))
     options: dict[str, Any] = {"sentences": {"each": extent.sentences}, "attacks": {"texts": extent.attacked}}
     made = {name: or_error(view, study, **options.get(name, {})) for name, view in views.JOBS.items()}
     picked = [item["text"] for sort in ("any", "disagree", "unsure") for item in made["sentences"].get(sort, ())]
     texts = [(text,) for text in dict.fromkeys(picked)]
+    strongest = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
+    chosen = [*dict.fromkeys([*strongest, *_named(study, made)])]
     data = {
         **made,
         "overview": views.overview(study),
@@ -60,6 +66,14 @@ def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
         "word_pages": dict(zip(chosen, views.word_pages(study, chosen), strict=True)),
     }
     return {**data, "sampling": _sampling(study, data)}
+
+
+def _named(study: Study, made: dict[str, Any]) -> list[str]:
+    """The words of the picture and of findings: each opens its page."""
+    sides = ("towards", "against", "idle")
+    words = [push["word"] for line in made["opinion"].get("lines", ()) for side in sides for push in line[side]]
+    words += [each["link"] for each in made["findings"].get("findings", ())]
+    return sorted({*words} & {*study.influence.words})
 
 
 def _each(

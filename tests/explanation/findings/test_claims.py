@@ -1,11 +1,13 @@
 """Every claim is true of the model, every planted fact is claimed, and nothing is claimed of a model that lacks it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import wfalens as wl
+from tests.intents import intents, last_classes
 from tests.planted import ALLOWED, ARTEFACT, NAMES, RULES, TRUE, claimed, corpus, findings_of, rule_model
 from wfalens.errors import InputError
 from wfalens.explanation.findings.claims import estimate
@@ -124,9 +126,40 @@ def test_a_model_of_characters_is_asked_what_makes_sense():
     assert "accuracy" in {each.code for each in found}
 
 
+def test_a_model_of_many_classes_that_reads_short_texts_is_asked_what_makes_sense():
+    model, train, new = intents(30, 400)
+    labels = [f"class{int(next(word for word in text.split() if word.startswith('own'))[3:]) // 2}" for text in new]
+    wfa = wl.extract(model, train, wl.Paper(states=5))
+    found = wl.findings(wfa, model, Corpus.of(new, labels, model.class_names), train=Corpus.of(train), queries=4000)
+    assert found.calls <= 4000
+    (accuracy,) = [each for each in found if each.code == "accuracy"]
+    assert accuracy.figure == np.mean(last_classes(model, new) == [int(label[5:]) for label in labels])
+    assert not {each.code for each in found} & {"negation", "intensity", "contrast"}  # classes are no opposites
+
+
+def test_texts_that_fill_what_the_model_reads_leave_no_room_for_more_words(asked):
+    train, new = corpus("plain", 400, 0), corpus("plain", 600, 0, taught=False)
+    long = Corpus(tuple(" ".join((text.split() * 9)[:30]) for text in new.texts), new.labels, NAMES, "long")
+    model = rule_model("plain", train)
+    model.encoder = replace(model.encoder, max_length=30)
+    wfa = wl.extract(model, train, wl.Paper(states=3))
+    assert "length" not in {each.code for each in wl.findings(wfa, model, long, queries=3000)}
+
+
+def test_words_of_a_class_that_is_the_absence_of_another_are_not_negated():
+    """ "not long" is no more toxic than "long": only words of the class that is an opinion tell."""
+    train, new = corpus("plain", 400, 0), corpus("plain", 600, 0, taught=False)
+    model = rule_model("plain", train, ("nontoxic", "toxic"))
+    wfa = wl.extract(model, train, wl.Paper(states=3))
+    (found,) = [each for each in wl.findings(wfa, model, new.texts, queries=QUERIES) if each.code == "negation"]
+    assert found.kind == "not_learned"
+    assert "before a toxic word" in found.claim
+
+
 def test_an_interval_covers_a_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
-    means = [estimate(rng.normal(0.2, 1, 12), 0.9) for _ in range(2000)]
-    assert np.mean([each.low < 0.2 < each.high for each in means]) == pytest.approx(0.9, abs=0.025)
+    means = [estimate(rng.normal(0.02, 0.1, 12), 0.9) for _ in range(2000)]
+    assert np.mean([each.low < 0.02 < each.high for each in means]) == pytest.approx(0.9, abs=0.025)
+    assert estimate(np.array([0.9, -0.9]), 0.99).high == 1  # no probability changes by more
     shares = [estimate(rng.random(80) < 0.3, 0.9) for _ in range(2000)]
     assert np.mean([each.low < 0.3 < each.high for each in shares]) == pytest.approx(0.9, abs=0.03)

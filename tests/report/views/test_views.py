@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from tests.automata import linear_sample, sample
 from tests.errors import raises
@@ -19,6 +20,8 @@ from wfalens.explanation import explain
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.report import Study, views
 from wfalens.report.page import embedded, live_html, report_html, to_json
+from wfalens.report.views.attacks_view import _gain
+from wfalens.robustness.attack.attack_result import Example, RecipeResult
 from wfalens.text import Corpus
 
 NEEDS = {
@@ -166,8 +169,27 @@ def test_attacks_turn_the_model_over(study):
         assert names[was.argmax()] == example["label_before"] == example["truth"]
         assert names[became.argmax()] == example["label_after"] != example["truth"]
         assert example["probability_after"] == pytest.approx(became.max(), abs=6e-4)
+        for text, side in zip(example["texts"], ("label_before", "label_after"), strict=True):
+            assert study.model.predict([text])[0] == example[side]  # what the links open
     per_recipe = [sum(each["recipe"] == recipe["recipe"] for each in data["examples"]) for recipe in data["recipes"]]
     assert max(per_recipe) <= data["shown_per_recipe"] == 10
+
+
+def test_a_gain_over_random_tries_is_the_paired_difference_with_its_interval():
+    def outcome(statuses):
+        made = [Example(each, ("a",), ("a",), (), "x", "x", 1.0, "x", 1.0, 1) for each in statuses]
+        return RecipeResult("any", 1, tuple(made))
+
+    rng = np.random.default_rng(0)
+    guided, control = (np.where(rng.random(160) < rate, "succeeded", "failed") for rate in (47 / 160, 43 / 160))
+    found = _gain(outcome([*guided, "skipped"]), outcome([*control, "skipped"]))
+    paired = (guided == "succeeded").astype(float) - (control == "succeeded")
+    low, high = stats.t.interval(0.95, 159, paired.mean(), paired.std(ddof=1) / 160**0.5)
+    assert (found["value"], found["low"], found["high"]) == pytest.approx((paired.mean(), low, high))
+    assert not found["shown"]
+    clear = _gain(outcome(["succeeded"] * 9 + ["failed"]), outcome(["failed"] * 10))
+    assert clear["shown"]
+    assert not _gain(outcome(["succeeded"] * 5 + ["failed"]), outcome(["failed"] * 6))["shown"]  # p = 1/16
 
 
 def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):

@@ -76,6 +76,7 @@ def test_no_enumerated_variant_contradicts_a_certificate(question, effort):
     assert found.reached <= advantage.max() + 1e-12
     said = weights if wfa.unit == "probability" else wfa.probabilities(weights)
     assert found.lowest <= said[:, label].min() + 1e-12
+    assert found.status != CERTIFIED or found.lowest >= 1 / len(wfa.class_names)  # its share: never "at least 0.00"
     assert found.variants == len(weights)
     changed = (decisions != label).any()
     assert not (found.status == CERTIFIED and changed)

@@ -15,7 +15,8 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Estimate, check_pair
 from wfalens.explanation.findings.interview import BudgetSpentError, Interview
 from wfalens.explanation.findings.probes import POINTS, PROBES, ProbeResult
-from wfalens.messages import sentence
+from wfalens.explanation.opinion_line import points as signed
+from wfalens.messages import percent, sentence
 from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.models.inference import asks_every_prefix
 from wfalens.progress import shown
@@ -127,7 +128,7 @@ class Findings(Result):
 
 
 def _shown(value: float, unit: str) -> str:
-    return f"{100 * value:+.0f}" if unit == POINTS else f"{100 * value:.0f} %"
+    return signed(value) if unit == POINTS else percent(value)
 
 
 def findings(
@@ -229,7 +230,7 @@ def _rank(finding: Finding) -> tuple[bool, int]:
 
 
 def estimate(sample: NDArray[Any], level: float) -> Estimate:
-    """A share with Wilson's interval, or a mean with Student's, at a level of confidence."""
+    """A share with Wilson's interval, or a mean change with Student's (a probability changes by 1 at most)."""
     from scipy import stats
 
     if sample.dtype == bool:
@@ -238,4 +239,4 @@ def estimate(sample: NDArray[Any], level: float) -> Estimate:
         return Estimate(float(sample.mean()), float(bounds.low), float(bounds.high))
     mean, error = float(sample.mean()), float(sample.std(ddof=1) / np.sqrt(len(sample)))
     half = float(stats.t.ppf((1 + level) / 2, len(sample) - 1)) * error
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, max(-1.0, mean - half), min(1.0, mean + half))

@@ -16,6 +16,7 @@ from wfalens.explanation.influence import influence_of, words_seen
 from wfalens.messages import percent, printable, shortened
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import text_outputs
+from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.tokenizers import characters_each
 from wfalens.text.word_checks import has_letter, is_stop_word
@@ -69,6 +70,11 @@ class Interview:
     @property
     def names(self) -> tuple[str, ...]:
         return self.wfa.class_names
+
+    @property
+    def opinions(self) -> list[int]:
+        """Of two classes those whose words can be negated: not the absence of the other, as "nontoxic" of "toxic"."""
+        return [at for at in (0, 1) if self.names[1 - at].lower() not in self.names[at].lower()]
 
     def size(self, usual: int) -> int:
         """A sample size that the budget allows."""
@@ -138,6 +144,30 @@ class Interview:
                 found += 1
                 yield texts[row][: match.start()], match.group(), texts[row][match.end() :]
 
+    def shortest(self, word: str, most: int) -> list[str]:
+        """The shortest of some real texts with a word, to show."""
+        texts = {left + spelled + right for left, spelled, right in self.occurrences(word, 30)}
+        return sorted(texts, key=lambda text: (len(text), text))[:most]
+
+    def labels_with(self, word: str, label: int) -> tuple[float, float]:
+        """Of the labelled texts with a word, the share of a class, and by how many standard errors that is more."""
+        rows, labels = self._labelled_words
+        number = self.wfa.encoder.vocabulary.id_of(word)
+        own = labels[np.unique(rows.item_of_value()[rows.values == number])]
+        if len(own) == 0:
+            return 0.0, 0.0
+        share, all_of_them = float((own == label).mean()), float((labels == label).mean())
+        error = max(1e-12, (all_of_them * (1 - all_of_them) / len(own)) ** 0.5)
+        return share, (share - all_of_them) / error
+
+    @cached_property
+    def _labelled_words(self) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
+        """The words of the labelled texts, and their labels."""
+        corpora = [each for each in (self.new, self.seen) if each is not None and each.labels is not None]
+        texts = [text for each in corpora for text in each.texts]
+        labels = [each.labels_in(self.names) for each in corpora]
+        return self.wfa.encoder.encode(texts), np.concatenate([*labels, np.zeros(0, np.int64)])
+
     def pattern(self, word: str) -> re.Pattern[str]:
         """Finds a word as it is written in texts."""
         tokens = self.wfa.encoder.tokens
@@ -203,7 +233,7 @@ class Interview:
 
     @cached_property
     def _fragments(self) -> dict[int, list[Fragment]]:
-        return {label: self._decided(label) for label in range(len(self.names))}
+        return {label: self._decided(label) for label in self.opinions}
 
     def _decided(self, label: int) -> list[Fragment]:
         words = [word for word in self.strongest(label, 80) if word in self.graded and word not in _GRADED_BY][

@@ -8,7 +8,7 @@ hand).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from wfalens.evaluation.comparison import Estimate
 from wfalens.evaluation.label_errors import find_label_errors
 from wfalens.explanation.findings.interview import RELEVANT, Interview
+from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, visible
 from wfalens.text.word_checks import find_mojibake, has_letter
 
@@ -27,6 +28,8 @@ _SURE_MISTAKE, _SURE_NONSENSE = 0.95, 0.9
 _FLIPS = 0.05  # share of changed answers that matters
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
 _GAP = 0.02  # between accuracies
+_EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
+_FELT = 0.02  # change of a probability that a word makes at least, to be named
 _DOUBTED = 2.0  # log-odds against a label
 _FILLER = 20  # words that say nothing
 _MARKS = re.compile(r"[^\w\s]|_")
@@ -67,34 +70,35 @@ def by_owner(owners: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.f
 
 
 def points(value: float) -> str:
-    return f"{100 * value:+.0f} points"
+    return f"{signed(value)} {'point' if abs(round(100 * value)) == 1 else 'points'}"
 
 
 def knows(talk: Interview, word: str) -> bool:
-    """Whether the classes are opposites, two of them, and a word is the model's."""
+    """Whether there are two classes, and a word is the model's."""
     return talk.reads_words and len(talk.names) == 2 and word in talk.wfa.encoder.vocabulary
 
 
-def _for_both(
-    code: str, samples: Sequence[NDArray[Any]], least: float, cases: int, sentence: Callable[..., Claim]
+def _for_all(
+    code: str, samples: Mapping[int, NDArray[Any]], least: float, cases: int, sentence: Callable[..., Claim]
 ) -> ProbeResult:
-    """Learned if the words of both classes move by more than `least`, not learned if those of one do not."""
+    """Learned if the words of all asked classes move by more than `least`, not learned if those of one do not."""
 
-    def claim(*found: Estimate) -> Claim | None:
-        label = min((0, 1), key=lambda at: found[at].value)
-        if all(each.low > least for each in found):
+    def claim(*estimates: Estimate) -> Claim | None:
+        found = dict(zip(samples, estimates, strict=True))
+        label = min(found, key=lambda at: found[at].value)
+        if all(each.low > least for each in found.values()):
             return sentence(LEARNED, label, found[label])
         return sentence(NOT_LEARNED, label, found[label]) if found[label].high < least else None
 
-    return ProbeResult(code, tuple(samples), claim, cases)
+    return ProbeResult(code, tuple(samples.values()), claim, cases)
 
 
 def negation(talk: Interview) -> Iterator[ProbeResult]:
-    """Does "not" move away from the class of the word that follows, for words of both classes?"""
+    """Does "not" move away from the class of the word that follows, for words of every class that is an opinion?"""
     if not knows(talk, "not"):
         return
-    every = [talk.fragments(label) for label in (0, 1)]
-    samples = [_moved(talk, label, part, "not", -1) for label, part in enumerate(every)]
+    every = {label: talk.fragments(label) for label in talk.opinions}
+    samples = {label: _moved(talk, label, part, "not", -1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
         words = sorted({each.word for each in every[label]}, key=lambda word: (-talk.graded[word], word))
@@ -106,7 +110,7 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
         examples = best[:2]  # of frequent words
         name, by = talk.name(label), abs(100 * found.value)
         if kind == LEARNED:
-            text = f"It has learned negation: “not” moves {name} words {by:.0f} points away from {name}, others further"
+            text = f"It has learned negation: “not” moves {name} words {by:.0f} points away from {name}"
         elif found.low > -0.01 and found.high < 0.01:
             text = f"It has not learned negation: “not” before a {name} word changes nothing"
         else:
@@ -114,7 +118,7 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
             text = f"It has not learned negation: “not” before a {name} word moves it {by:.0f} points {where}"
         return Claim(kind, f"{text}; {talk.shown(examples[0])}", found, examples, examples[0])
 
-    yield _for_both("negation", samples, RELEVANT, sum(map(len, every)), sentence)
+    yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
 
 
 def _moved(talk: Interview, label: int, parts: Sequence[Any], word: str, sign: int) -> NDArray[np.float64]:
@@ -128,18 +132,16 @@ def intensity(talk: Interview) -> Iterator[ProbeResult]:
     """Does "very" strengthen the word that follows? Asked where there is room for more."""
     if not knows(talk, "very"):
         return
-    every = [[each for each in talk.fragments(label) if each.own < 0.9] for label in (0, 1)]
-    samples = [_moved(talk, label, part, "very", 1) for label, part in enumerate(every)]
+    every = {label: [each for each in talk.fragments(label) if each.own < 0.9] for label in talk.opinions}
+    samples = {label: _moved(talk, label, part, "very", 1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
         shown = every[label][0]
-        does = (
-            "strengthens words of both classes" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
-        )
+        does = "strengthens the word after it" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
         examples = (shown.text("very"), shown.text())
         return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples, examples[0])
 
-    yield _for_both("intensity", samples, 0.02, sum(map(len, every)), sentence)
+    yield _for_all("intensity", samples, 0.02, sum(map(len, every.values())), sentence)
 
 
 def contrast(talk: Interview) -> Iterator[ProbeResult]:
@@ -150,10 +152,10 @@ def contrast(talk: Interview) -> Iterator[ProbeResult]:
     outputs = talk.ask(texts)
     sides = [[text.strip(" .!?,") for text, row in zip(texts, outputs, strict=True) if row[at] > 0.8] for at in (0, 1)]
     pairs = [list(zip(sides[1 - at], sides[at], strict=False))[: talk.size(100)] for at in (0, 1)]
-    samples = []
+    samples = {}
     for label, part in enumerate(pairs):
         but, plain = ([f"{first} {word} {last}" for first, last in part] for word in ("but", "and"))
-        samples.append(talk.ask(but)[:, label] - talk.ask(plain)[:, label])
+        samples[label] = talk.ask(but)[:, label] - talk.ask(plain)[:, label]
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
         first, last = pairs[label][0]
@@ -161,7 +163,7 @@ def contrast(talk: Interview) -> Iterator[ProbeResult]:
         examples = (f"{first} but {last}", f"{first} and {last}")
         return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples, examples[0])
 
-    yield _for_both("contrast", samples, 0.05, sum(map(len, pairs)), sentence)
+    yield _for_all("contrast", samples, 0.05, sum(map(len, pairs)), sentence)
 
 
 def order(talk: Interview) -> Iterator[ProbeResult]:
@@ -190,8 +192,8 @@ def _flips(talk: Interview, texts: Sequence[str], changed: Sequence[str]) -> NDA
 
 
 def _pair(texts: Sequence[str], changed: Sequence[str], flips: NDArray[np.bool_]) -> tuple[tuple[str, ...], str]:
-    """A text and its changed form to show, one whose class changes if there is any, and the text to open."""
-    at = int(flips.argmax())
+    """A text and its changed form to show, the shortest whose class changes if there is any, and the text to open."""
+    at = min(range(len(texts)), key=lambda each: (not flips[each], len(texts[each])))
     return (texts[at], changed[at]), changed[at]
 
 
@@ -247,8 +249,10 @@ def fillers(talk: Interview) -> Iterator[ProbeResult]:
     """Do words that say nothing, or that are unknown, move the output?"""
     if not talk.reads_words:
         return
-    texts = talk.sample(300, extra=_FILLER)
-    added = min(_FILLER, int(np.median([len(text.split()) for text in texts])))  # lengths that it knows
+    added = min(_FILLER, int(np.median([len(text.split()) for text in talk.new.texts])))  # lengths that it knows
+    texts = talk.sample(300, extra=max(1, added))
+    if added == 0 or not texts:
+        return  # all texts are as long as it reads
     about = f"words that say nothing count: {added} of them at the end, such as “{' '.join(talk.filler[:4])}”,"
     yield _shift(talk, "length", about, texts, [f"{text} {talk.filled(added)}" for text in texts], 0.05)
     unknown = [word for word in _MADE_UP if word not in talk.wfa.encoder.vocabulary]
@@ -366,23 +370,20 @@ def artefacts(talk: Interview) -> Iterator[ProbeResult]:
 
 def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[np.float64]]) -> ProbeResult:
     def claim(*found: Estimate) -> Claim | None:
-        sure = sorted((at for at in range(len(words)) if found[at].low > 0), key=lambda at: -found[at].low)[:5]
+        sure = sorted((at for at in range(len(words)) if found[at].low > _FELT), key=lambda at: -found[at].low)[:5]
         if not sure:
             return None
         pushes = ", ".join(f"“{visible(words[at])}” {points(found[at].value)}" for at in sure)
-        texts = [f"{left}{word}{right}" for left, word, right in talk.occurrences(words[sure[0]], 2)]
-        return Claim(
-            LEARNED, f"Words that move it towards {talk.name(label)}: {pushes}", found[sure[0]], texts, words[sure[0]]
-        )
+        text = f"Words that move it towards {talk.name(label)}: {pushes}"
+        return Claim(LEARNED, text, found[sure[0]], talk.shortest(words[sure[0]], 2), words[sure[0]])
 
     return ProbeResult(f"words:{talk.names[label]}", tuple(moved), claim, sum(map(len, moved)))
 
 
 def _artefact(talk: Interview, word: str, label: int, moved: NDArray[np.float64]) -> ProbeResult:
     def claim(found: Estimate) -> Claim | None:
-        texts = [f"{left}{spelled}{right}" for left, spelled, right in talk.occurrences(word, 2)]
         text = f"“{visible(word)}” is no word, yet it moves a text towards {talk.name(label)} by {points(found.value)}"
-        return Claim(DANGEROUS, text, found, texts, word) if found.low > RELEVANT / 2 else None
+        return Claim(DANGEROUS, text, found, talk.shortest(word, 2), word) if found.low > RELEVANT / 2 else None
 
     return ProbeResult(f"artefact:{word}", (moved,), claim, len(moved))
 
@@ -403,7 +404,10 @@ def inflection(talk: Interview) -> Iterator[ProbeResult]:
                 gap = np.abs(scores[at] - scores[place[form]])
                 pairs.append((float(gap.max()), int(scores[louder].argmax()), base, form))
     chosen = sorted(pairs, reverse=True)[: talk.size(16)]
-    chosen.sort(key=lambda pair: -min(counts[place[pair[2]]], counts[place[pair[3]]]))
+    # first words that should matter by the labels of their texts, then frequent ones
+    chosen.sort(
+        key=lambda pair: (-talk.labels_with(pair[2], pair[1])[1], -min(counts[place[each]] for each in pair[2:]))
+    )
     for _, label, base, form in chosen:
         moved = [each[:, label] for each in talk.pushes([base, form], 40)]
         if min(map(len, moved)) >= 4:
@@ -418,11 +422,13 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
         nothing = found[quiet].low < 0 < found[quiet].high and max(-found[quiet].low, found[quiet].high) < RELEVANT
         if not nothing or found[loud].low - found[quiet].high < 0.05:
             return None
+        share, surprise = talk.labels_with(words[quiet], label)
+        though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
         text = (
-            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}), while “{words[loud]}” moves a text "
-            f"{100 * found[loud].value:.0f} points towards {talk.name(label)}"
+            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}, while “{words[loud]}” moves "
+            f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
         )
-        texts = [f"{left}{word}{right}" for form in words for left, word, right in talk.occurrences(form, 1)]
+        texts = [text for form in (words[quiet], words[loud]) for text in talk.shortest(form, 1)]
         return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet])
 
     return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
@@ -489,8 +495,8 @@ def labels(talk: Interview) -> Iterator[ProbeResult]:
 
     def claim(found: Estimate) -> Claim | None:
         text = (
-            f"{percent(found.value, 1)} of the labels that it was trained on look wrong: the network and a bag of "
-            "words that was fitted to the other texts both give another class"
+            f"{percent(found.value, 1)} of the labels that it was trained on are worth a second look: the network and "
+            "a bag of words that was fitted to the other texts both give another class"
         )
         return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if errors else None
 

@@ -134,13 +134,14 @@ def _add_views(app: FastAPI, study: Study, quick: Lane, slow: Lane) -> None:
     async def _words(
         request: Request,
         query: Annotated[str, Query(max_length=MAX_WORD)] = "",
+        towards: Annotated[str, Query(max_length=MAX_TEXT)] = "",
         sort: Annotated[str, Query(max_length=MAX_WORD)] = "strength",
         falling: bool = True,
         min_count: Annotated[int, Query(ge=1, le=10**9)] = 1,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
         limit: Annotated[int, Query(ge=1, le=500)] = 100,
     ) -> Response:
-        order: dict[str, Any] = {"sort": sort, "falling": falling, "min_count": min_count}
+        order: dict[str, Any] = {"towards": towards, "sort": sort, "falling": falling, "min_count": min_count}
         return await quick.answer(request, lambda: table.find(query, **order, offset=offset, limit=limit))
 
     @app.get("/api/word")

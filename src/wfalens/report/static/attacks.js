@@ -1,8 +1,8 @@
 // Texts that a changed word turns over.
 const { h } = lens;
 
-// What the table says, in a sentence: how often the network errs, beside as many random tries.
-function headline({ recipes, vectors }) {
+// What the table says, in a sentence: how often the network errs, and whether the automaton helps to find out.
+function headline({ recipes, vectors, gain }) {
   const [guided, control] = ['guided', 'random-tries'].map((name) => recipes.find(({ recipe }) => recipe === name));
   if (!guided?.tried)
     return h(
@@ -10,14 +10,23 @@ function headline({ recipes, vectors }) {
       { class: 'headline' },
       'Nothing was tried: no word of these texts has a word near in meaning that acts differently.',
     );
+  const { low, high } = guided.interval;
   return h(
     'p',
     { class: 'headline' },
     `With one ${vectors ? 'word' : 'character'} changed, the network errs on `,
     h('b', null, lens.percent(guided.asr_correct)),
-    ' of the texts that it had right',
+    ` of the texts that it had right (95 %: ${lens.percent(low)} to ${lens.percent(high)})`,
     control?.tried
-      ? [`; with random changes and as many tries on `, h('b', null, lens.percent(control.asr_correct))]
+      ? [
+          '; with random changes and as many tries on ',
+          h('b', null, lens.percent(control.asr_correct)),
+          !gain?.shown
+            ? ': no difference is shown'
+            : gain.value > 0
+              ? `: the automaton tells where to look (${lens.points(gain.value)} more)`
+              : ': the automaton\u2019s advice is worse than none here',
+        ]
       : '',
     '.',
   );
@@ -52,7 +61,7 @@ lens.views.push({
           h(
             'p',
             { class: 'note', role: 'status' },
-            `${lens.plural(rows.length, 'example')}; at most ${found.shown_per_recipe} of each recipe are kept.`,
+            `${lens.plural(rows.length, 'example')}; at most ${found.shown_per_recipe} of each recipe are kept. A click on an answer opens its text.`,
           ),
           rows.length > 0 &&
             lens.table(
@@ -69,8 +78,12 @@ lens.views.push({
                       : lens.word(word),
                   ]),
                 ),
-                `${lens.visible(each.label_before)} ${lens.percent(each.probability_before)}`,
-                `${lens.visible(each.label_after)} ${lens.percent(each.probability_after)}`,
+                ...['before', 'after'].map((when, at) =>
+                  lens.textLink(
+                    each.texts[at],
+                    `${each[`label_${when}`]} ${lens.percent(each[`probability_${when}`])}`,
+                  ),
+                ),
                 String(each.queries),
               ]),
             ),
@@ -79,48 +92,6 @@ lens.views.push({
       draw();
       return [
         headline(found),
-        lens.table(
-          `Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}, ${found.vectors ? `near words by ${lens.visible(found.vectors)} vectors` : 'by edits of characters'}`,
-          [
-            lens.explained('recipe'),
-            lens.explained('succeeds, of correct texts', 'success'),
-            'of all texts',
-            'accuracy of the network',
-            found.vectors ? 'words changed' : 'characters changed',
-            lens.explained('tries'),
-          ],
-          found.recipes.map((each) =>
-            each.tried
-              ? [
-                  each.recipe,
-                  lens.percent(each.asr_correct, 1),
-                  lens.percent(each.asr_all, 1),
-                  `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`,
-                  each.words_changed === null ? '\u2013' : lens.percent(each.words_changed, 1),
-                  each.queries.toFixed(1),
-                ]
-              : [
-                  each.recipe,
-                  'nothing was tried',
-                  '\u2013',
-                  `${lens.percent(each.accuracy_before)}`,
-                  '\u2013',
-                  '\u2013',
-                ],
-          ),
-        ),
-        h(
-          'ul',
-          null,
-          found.recipes.map((each) => h('li', null, h('b', null, each.recipe), ` \u2013 ${each.about}`)),
-        ),
-        h(
-          'p',
-          { class: 'note' },
-          !found.vectors
-            ? 'A character is substituted, inserted, deleted, or transposed with the next, and the text is read anew: every example is a text.'
-            : `A word may be changed for one that is near in meaning by the ${lens.visible(found.vectors)} vectors: each is among the ten nearest of the other, 1 \u2212 cosine is at most ${found.farthest.toFixed(2)}, and they act more differently than half of such pairs. ${lens.plural(found.candidates, 'replacement')} of the words of these texts are allowed.`,
-        ),
         h('h2', null, 'Examples'),
         h(
           'div',
@@ -140,6 +111,53 @@ lens.views.push({
           choice('to', 'To', labels('label_after')),
         ),
         content,
+        h(
+          'details',
+          null,
+          h('summary', null, 'All recipes and their controls'),
+          lens.table(
+            `Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}, ${found.vectors ? `near words by ${lens.visible(found.vectors)} vectors` : 'by edits of characters'}`,
+            [
+              lens.explained('recipe'),
+              lens.explained('succeeds, of correct texts (95 %)', 'success'),
+              'of all texts',
+              'accuracy of the network',
+              found.vectors ? 'words changed' : 'characters changed',
+              lens.explained('tries'),
+            ],
+            found.recipes.map((each) =>
+              each.tried
+                ? [
+                    each.recipe,
+                    `${lens.percent(each.asr_correct)} (${(100 * each.interval.low).toFixed(0)}\u2013${(100 * each.interval.high).toFixed(0)})`,
+                    lens.percent(each.asr_all),
+                    `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`,
+                    each.words_changed === null ? '\u2013' : lens.percent(each.words_changed),
+                    each.queries.toFixed(1),
+                  ]
+                : [
+                    each.recipe,
+                    'nothing was tried',
+                    '\u2013',
+                    `${lens.percent(each.accuracy_before)}`,
+                    '\u2013',
+                    '\u2013',
+                  ],
+            ),
+          ),
+          h(
+            'ul',
+            null,
+            found.recipes.map((each) => h('li', null, h('b', null, each.recipe), ` \u2013 ${each.about}`)),
+          ),
+          h(
+            'p',
+            { class: 'note' },
+            !found.vectors
+              ? 'A character is substituted, inserted, deleted, or transposed with the next, and the text is read anew: every example is a text.'
+              : `A word may be changed for one that is near in meaning by the ${lens.visible(found.vectors)} vectors: each is among the ten nearest of the other, 1 \u2212 cosine is at most ${found.farthest.toFixed(2)}, and they act more differently than half of such pairs. ${lens.plural(found.candidates, 'replacement')} of the words of these texts are allowed.`,
+          ),
+        ),
       ];
     });
   },

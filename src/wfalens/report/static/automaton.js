@@ -19,6 +19,7 @@ lens.views.push({
           h(
             'td',
             { class: 'text' },
+            move.carried < 0.5 && 'many words, such as ',
             move.words.map((word) => [lens.wordLink(word), ' ']),
           ),
           lens.percent(move.carried),
@@ -37,7 +38,9 @@ lens.views.push({
           h(
             'span',
             null,
-            cluster.words.length ? cluster.words.map((word) => [lens.wordLink(word), ' ']) : 'unknown words',
+            cluster.words.length
+              ? cluster.words.map((word) => [word === '<unk>' ? 'unknown words' : lens.wordLink(word), ' '])
+              : 'unknown words',
           ),
           lens.percent(cluster.share, 1),
           lens.whole(cluster.size),

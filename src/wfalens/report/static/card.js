@@ -67,7 +67,7 @@ function parts(names, found) {
     { class: 'parting' },
     'They part at ',
     h('b', null, '\u201c', lens.word(word), '\u201d'),
-    ` (word ${at + 1}): ${reason}. It changes \u201c${lens.visible(names[column])}\u201d by ${lens.signed(change(found.model))} for the network, by ${lens.signed(change(found.automaton))} for the automaton.`,
+    ` (word ${at + 1}): ${reason}. It changes \u201c${lens.visible(names[column])}\u201d by ${lens.points(change(found.model))} for the network, by ${lens.points(change(found.automaton))} for the automaton.`,
   );
 }
 
@@ -113,9 +113,6 @@ lens.card = (names, found, fidelity) => [
   h(
     'p',
     { class: 'note' },
-    `Confidence of the automaton ${lens.number(found.confidence, 2)}`,
-    found.model ? `, divergence from the network ${lens.number(found.jsd)}. ` : '. ',
-    found.model && lens.what('JSD'),
     found.cut ? ' The text is longer than the network reads: the rest was cut.' : '',
     found.rounded
       ? [

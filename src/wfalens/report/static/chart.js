@@ -202,19 +202,24 @@ lens.intervalChart = (svg, width, { rows, xTitle, low, high }) => {
   lens.put(svg, shapes);
 };
 
-// Signed bars, one per class, from -most to most; the same for all words, so that bars can be compared.
-lens.signedBars = (svg, width, { names, values, unit, most }) => {
+// Signed bars, one for each chosen class, from -most to most; the same for all words, so that bars can be compared.
+lens.signedBars = (svg, width, { names, chosen, values, most }) => {
   const row = 26,
-    left = room(names.map(lens.visible), width, 0.4),
+    left = room(
+      chosen.map((at) => lens.visible(names[at])),
+      width,
+      0.4,
+    ),
     right = 60,
     bottom = 38,
     top = 4;
-  const height = top + row * names.length + bottom;
+  const height = top + row * chosen.length + bottom;
   lens.size(svg, width, height);
   const x = (value) => left + ((width - left - right) * (value + most)) / (2 * most);
   const shapes = [s('line', { class: 'axis', x1: x(0), x2: x(0), y1: top, y2: height - bottom })];
-  names.forEach((name, at) => {
+  chosen.forEach((label, at) => {
     const y = top + row * at + 4,
+      name = names[label],
       value = values[at],
       shown = Math.max(-most, Math.min(most, value));
     shapes.push(
@@ -225,20 +230,20 @@ lens.signedBars = (svg, width, { names, values, unit, most }) => {
         y,
         width: Math.abs(x(shown) - x(0)),
         height: row - 8,
-        fill: lens.colour(at),
+        fill: lens.colour(label),
         rx: 2,
-        'data-tip': `${lens.visible(name)}: ${lens.signed(value, 3)} ${unit}`,
+        'data-tip': `${lens.visible(name)}: ${lens.points(value)}`,
       }),
-      TEXT(width - right + 8, y + 14, lens.signed(value, 3)),
+      TEXT(width - right + 8, y + 14, lens.asPoints(value)),
     );
   });
   for (const value of [-most, 0, most])
     shapes.push(
-      TEXT(x(value), height - bottom + 16, value === 0 ? '0' : lens.signed(value), {
+      TEXT(x(value), height - bottom + 16, lens.asPoints(value), {
         class: 'soft',
         'text-anchor': 'middle',
       }),
     );
-  shapes.push(TEXT(x(0), height - 4, `mean change of ${unit}`, { class: 'soft', 'text-anchor': 'middle' }));
+  shapes.push(TEXT(x(0), height - 4, 'mean change, in points', { class: 'soft', 'text-anchor': 'middle' }));
   lens.put(svg, shapes);
 };

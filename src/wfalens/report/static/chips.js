@@ -6,9 +6,9 @@ const UNKNOWN = {
   absent: 'The word is not among those that this page carries, so it reads as <unk>.',
 };
 
-// rows: [{who, values (words × classes)}]; column: the class that is explained
-lens.chipRows = ({ found, rows, column, name, at, choose, edit, press }) => {
-  const most = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map((row) => Math.abs(row[column]))));
+// rows: [{who, values (words × classes)}]; column: the class that is explained; show: a value as people read it;
+// full: the value that has the full colour, the same in every text
+lens.chipRows = ({ found, rows, column, name, at, show, full, choose, edit, press }) => {
   const chip =
     ({ who, values }, first) =>
     (word, each) =>
@@ -20,13 +20,13 @@ lens.chipRows = ({ found, rows, column, name, at, choose, edit, press }) => {
           'data-at': each,
           tabindex: first && each === Math.max(0, at - 1) ? 0 : -1,
           'aria-pressed': String(each === at - 1),
-          'aria-label': `${lens.visible(word)}: ${lens.signed(values[each][column])} for ${name} (${who}), ${found.rows[each]} rows, seen ${lens.whole(found.counts[each])} times`,
-          'data-tip': `${lens.visible(word)}: ${lens.signed(values[each][column], 3)} ${values[each][column] < 0 ? 'against' : 'for'} ${name}, by the ${who}. ${UNKNOWN[found.rows[each]] || `Seen ${lens.whole(found.counts[each])} times in extraction; ${found.rows[each]} rows.`}`,
-          style: { background: lens.shade(values[each][column] / most, column) },
+          'aria-label': `${lens.visible(word)}: ${show(values[each][column])} for ${name} (${who}), ${found.rows[each]} rows, seen ${lens.whole(found.counts[each])} times`,
+          'data-tip': `${lens.visible(word)}: ${show(values[each][column])} ${values[each][column] < 0 ? 'against' : 'for'} ${name}, by the ${who}. ${UNKNOWN[found.rows[each]] || `Seen ${lens.whole(found.counts[each])} times in extraction; ${found.rows[each]} rows.`}`,
+          style: { background: lens.shade(values[each][column] / full, column) },
           on: { click: (event) => (event.detail === 2 && edit ? edit(each) : choose(each + 1)) }, // a click draws the words anew, so no dblclick would arrive
         },
         lens.word(word),
-        h('small', { 'aria-hidden': 'true' }, lens.signed(values[each][column])),
+        h('small', { 'aria-hidden': 'true' }, show(values[each][column])),
       );
   return rows.map((row, number) =>
     h(

@@ -1,6 +1,10 @@
 // Numbers and classes as people read them.
 lens.percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}\u00a0%`; // no line ends between the two
 lens.signed = (value, digits = 2) => `${value < 0 ? '\u2212' : '+'}${Math.abs(value).toFixed(digits)}`;
+// a change of probability in points, without and with the unit
+lens.asPoints = (value) =>
+  Math.round(100 * value) ? `${value < 0 ? '\u2212' : '+'}${Math.abs(Math.round(100 * value))}` : '0';
+lens.points = (value) => `${lens.asPoints(value)}\u00a0${Math.abs(Math.round(100 * value)) === 1 ? 'point' : 'points'}`;
 lens.number = (value, digits = 3) => Number(value).toFixed(digits);
 lens.whole = (value) => Number(value).toLocaleString('en-US');
 lens.plural = (count, one, many = `${one}s`) => `${lens.whole(count)} ${count === 1 ? one : many}`;

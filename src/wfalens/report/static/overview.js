@@ -140,7 +140,9 @@ function sentenceOnStrings({ automaton, baselines: rivals, model_perplexity: per
 function sentence(overview, found) {
   if (!found) {
     const { recorded } = overview;
-    const [where, what] = overview.next_symbol ? ['After ', 'held-out beginning'] : ['On ', 'held-out text'];
+    const [where, one, many] = overview.next_symbol
+      ? ['After ', 'beginning of its extraction texts', 'beginnings of its extraction texts']
+      : ['On ', 'of its extraction texts set aside', 'of its extraction texts set aside'];
     const named = overview.next_symbol
       ? ' the automaton named the network\u2019s likeliest next symbol in '
       : ' the automaton chose the network\u2019s class in ';
@@ -149,7 +151,7 @@ function sentence(overview, found) {
           'p',
           { class: 'headline' },
           where,
-          lens.plural(recorded.texts, what),
+          lens.plural(recorded.texts, one, many),
           named,
           h('b', null, lens.percent(recorded.cr, 1)),
           '.',
@@ -267,9 +269,7 @@ const claim = (names, { claim: text, low, high, unit, n, examples }) =>
     'li',
     null,
     lens.word(text),
-    low !== null &&
-      low !== undefined &&
-      h('small', { class: 'rest' }, ` (95 %: ${span(low, high, unit)}${n ? `; ${lens.whole(n)} cases` : ''})`),
+    h('small', { class: 'rest' }, low === high ? '' : ` (95 %: ${span(low, high, unit)}; ${lens.plural(n, 'case')})`),
     examples
       .slice(0, 2)
       .map(({ text: shown, output, class: label }) =>
@@ -277,27 +277,29 @@ const claim = (names, { claim: text, low, high, unit, n, examples }) =>
           'div',
           { class: 'case' },
           '\u201c',
-          lens.textLink(shown),
-          '\u201d ',
+          lens.textLink(shown, lens.cut(shown, 100)),
+          '\u201d \u2192 ',
           names.includes(label) ? lens.className(names, names.indexOf(label)) : lens.word(label),
           ` ${lens.percent(Math.max(...output))}`,
         ),
       ),
   );
 const span = (low, high, unit) =>
-  unit === 'points' || unit === 'share'
-    ? `${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} ${unit === 'share' ? '%' : 'points'}`
-    : `${lens.number(low, 2)} to ${lens.number(high, 2)} ${lens.visible(unit ?? '')}`;
-const claims = (names, found, kind, most = 3) => {
-  const chosen = found.findings.filter((each) => each.kind === kind).slice(0, most);
-  return chosen.length
+  unit === 'share'
+    ? `${(100 * low).toFixed(0)} to ${lens.percent(high)}`
+    : `${lens.asPoints(low)} to ${lens.points(high)}`;
+const MISTAKES = ['accuracy', 'confusion', 'sure_mistakes', 'labels']; // findings about what it gets wrong
+const about = ({ code }) => code.split(':')[0];
+const claims = (names, chosen) =>
+  chosen.length
     ? h(
         'ul',
         { class: 'claims' },
         chosen.map((each) => claim(names, each)),
       )
     : null;
-};
+const ofKind = (found, kind, most) =>
+  found.findings.filter((each) => each.kind === kind && !MISTAKES.includes(about(each))).slice(0, most);
 const wordList = (pushes) =>
   pushes.slice(0, 4).map(({ word, change }, at) => [at ? ', ' : '', lens.wordLink(word), ` ${lens.points(change)}`]);
 
@@ -315,41 +317,35 @@ const pushes = (names, found) =>
       ]),
   );
 
-// The most confused pair of classes, and the network's surest mistakes.
-function wrong(names, found) {
+// How often it is right, what it confuses, and its surest mistakes.
+function wrong(names, found, all) {
   const { network } = found.confusions;
   if (!network) return h('p', { class: 'note' }, 'Labels are needed to know: give texts with labels.');
+  const named = all.findings.filter((each) => MISTAKES.includes(about(each)) && about(each) !== 'sure_mistakes');
   const right = network.reduce((sum, row, at) => sum + row[at], 0),
-    all = network.flat().reduce((sum, count) => sum + count, 0);
-  const cells = network.flatMap((row, truth) =>
-    row.slice(0, names.length).map((count, said) => ({ truth, said, count })),
-  );
-  const worst = cells.filter(({ truth, said }) => truth !== said).sort((a, b) => b.count - a.count)[0];
+    total = network.flat().reduce((sum, count) => sum + count, 0);
   return [
-    h('p', null, 'Right on ', h('b', null, lens.percent(right / all)), ` of ${lens.plural(all, 'text')}.`),
-    worst.count > 0 &&
-      h(
-        'p',
-        null,
-        'Most often it takes ',
-        lens.className(names, worst.truth),
-        ' for ',
-        lens.className(names, worst.said),
-        ` (${lens.plural(worst.count, 'text')}).`,
-      ),
+    named.length
+      ? claims(
+          names,
+          named.map((each) => (about(each) === 'labels' ? each : { ...each, examples: [] })), // its mistakes follow
+        )
+      : h('p', null, 'Right on ', h('b', null, lens.percent(right / total)), ` of ${lens.plural(total, 'text')}.`),
     found.problems.mistakes?.length > 0 && [
       h('p', null, 'Its surest mistakes:'),
       h(
         'ul',
-        { class: 'claims' },
+        { class: 'claims mistakes' },
         found.problems.mistakes
           .slice(0, 2)
-          .map(({ text, predicted, probability }) =>
+          .map(({ text, label, predicted, probability }) =>
             h(
               'li',
               null,
-              lens.textLink(found.rows[text][0], lens.cut(found.rows[text][0], 90)),
-              ' \u2192 ',
+              lens.textLink(found.rows[text][0], lens.cut(found.rows[text][0], 100)),
+              ' is ',
+              lens.className(names, label),
+              ', it says ',
               lens.className(names, predicted),
               ` ${lens.percent(probability)}`,
             ),
@@ -481,49 +477,53 @@ lens.views = [
           );
         return;
       }
-      const found = lens.source.findings().catch(() => ({ findings: [] }));
+      const found = data.next_symbol ? Promise.resolve({ findings: [] }) : lens.source.findings();
       const drawn = asked
-        ? lens.fill(first, lens.source.opinion, (lines) => {
-            found.then((all) =>
-              lens.put(learned, claims(names, all, 'learned') ?? pushes(names, lines), missing(names, all)),
-            );
-            return [lens.picture(lines.title, lines), others(data, lines)];
-          })
+        ? Promise.all([
+            lens.fill(first, lens.source.opinion, (lines) => [lens.picture(lines.title, lines), others(data, lines)]),
+            lens.fill(
+              learned,
+              () => Promise.all([found, lens.source.opinion()]),
+              ([all, lines]) => {
+                const [missing, known] = [ofKind(all, 'not_learned', 3), ofKind(all, 'learned', 3)];
+                return [
+                  missing.length > 0 && [h('h3', null, 'Not learned'), claims(names, missing)],
+                  h('h3', null, 'Learned'),
+                  claims(names, known) ?? pushes(names, lines),
+                ];
+              },
+            ),
+            lens.fill(
+              dangerous,
+              () => found,
+              (all) =>
+                claims(names, ofKind(all, 'dangerous', 4)) ??
+                h('p', null, 'None is shown beyond doubt. Attacks try to change its answers by one word.'),
+            ),
+          ])
         : lens.put(learned, topWords(data));
-      const texts = lens.fill(mistaken, lens.source.texts, (shown) => {
-        found.then((all) => lens.put(dangerous, claims(names, all, 'dangerous') ?? misleading(shown)));
-        return wrong(names, shown);
-      });
+      const texts = lens.fill(
+        mistaken,
+        () => Promise.all([lens.source.texts(), found]),
+        ([shown, all]) => wrong(names, shown, all),
+      );
       await Promise.all([
         drawn,
         texts,
         lens.fill(measured, lens.source.fidelity, (rates) => {
-          lens.put(trusted, sentence(data, rates));
+          lens.put(
+            trusted,
+            asked &&
+              h(
+                'p',
+                null,
+                'Every claim and every point above was measured on the network itself; the intervals of all claims hold together with a probability of 95 %. The automaton, a copy, only proposed what to ask:',
+              ),
+            sentence(data, rates),
+          );
           return faithful(rates, names);
         }),
       ]);
     },
   },
 ];
-const missing = (names, all) => {
-  const listed = claims(names, all, 'not_learned', 2);
-  return listed && [h('h3', null, 'Not learned'), listed];
-};
-// Phrases that the network follows more often than the truth does.
-const misleading = ({ problems }) =>
-  problems.phrases?.length
-    ? h(
-        'ul',
-        { class: 'claims' },
-        problems.phrases
-          .slice(0, 4)
-          .map(({ phrase, class: label, texts, network, truth }) =>
-            h(
-              'li',
-              null,
-              lens.textLink(phrase),
-              `: of ${lens.plural(texts, 'text')} with it the network calls ${lens.whole(network)} ${lens.visible(label)}; ${lens.whole(truth)} are`,
-            ),
-          ),
-      )
-    : h('p', null, 'No finding names one, and no phrase misleads the network on these texts.');

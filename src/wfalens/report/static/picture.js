@@ -40,5 +40,3 @@ lens.picture = (title, { wide, narrow }) => {
     ),
   );
 };
-lens.points = (change) =>
-  `${change < 0 ? '\u2212' : '+'}${Math.abs(100 * change).toFixed(0)}\u00a0points`.replace(/^[+\u2212]0/, '0');

@@ -1,9 +1,7 @@
 // Where the data comes from: embedded in a report, or asked from the server of the live page. Views do not know which.
 const POLL = 600;
-const PLAIN = ['word', 'count', 'strength'];
 
-// By what words can be sorted; a class that is called like another column says that it is one.
-lens.wordColumns = (names) => [...PLAIN, ...names.map((name) => (PLAIN.includes(name) ? `class ${name}` : name))];
+lens.wordColumns = ['word', 'count', 'strength']; // by which words can be sorted
 
 async function ask(path, options) {
   const answer = await fetch(path, options);
@@ -104,18 +102,26 @@ function report(data) {
   const typed = data.runtime && !data.runtime.error ? lens.runtime(data.runtime, data.overview) : null;
   async function words({
     query = '',
+    towards = '',
     sort = 'strength',
     falling = true,
     min_count: least = 1,
     offset = 0,
     limit = 100,
   }) {
-    const at = lens.wordColumns(data.overview.class_names).indexOf(sort);
+    const at = lens.wordColumns.indexOf(sort),
+      label = data.overview.class_names.indexOf(towards);
     const lower = query.toLowerCase();
-    const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(lower));
+    const rows = data.words.rows.filter(
+      (row) => row[1] >= least && (label < 0 || row[3] === label) && row[0].toLowerCase().includes(lower),
+    );
     const sign = falling === true || falling === 'true' ? -1 : 1;
     const exact = (row) => Number(row[0].toLowerCase() !== lower);
-    rows.sort((a, b) => exact(a) - exact(b) || sign * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
+    const guessed = (row) => Number(at === 2 && row[4] === null); // what was measured comes first
+    rows.sort(
+      (a, b) =>
+        exact(a) - exact(b) || guessed(a) - guessed(b) || sign * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]),
+    );
     return { total: rows.length, offset, rows: rows.slice(offset, offset + limit), of: data.words.of };
   }
   async function word(name) {
@@ -125,9 +131,8 @@ function report(data) {
     return {
       word: name,
       count: row[1],
-      strength: row[2],
-      scores: row.slice(3),
-      unit: data.overview.unit,
+      changes: [[row[3], row[2], row[4]]],
+      read: null,
       acting: null,
       meaning: null,
       sentences: null,

@@ -4,13 +4,20 @@ const ROW = 32,
   PAGE = 100,
   MARGIN = 10;
 
+const titled = (cell, column) => {
+  const title = typeof column === 'string' ? column : column.firstChild?.textContent;
+  if (title && !cell.matches('.text')) cell.dataset.title = title; // narrow pages show it beside the cell
+  return cell;
+};
+
+// with more than three columns, rows are blocks on narrow pages
 lens.table = (caption, columns, rows) =>
   h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
     h(
       'table',
-      null,
+      { class: columns.length > 3 ? 'stacked' : null },
       h('caption', null, h('span', null, caption)),
       h(
         'thead',
@@ -39,7 +46,11 @@ lens.table = (caption, columns, rows) =>
             'tr',
             null,
             row.map((cell, at) =>
-              cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell),
+              cell instanceof HTMLTableCellElement
+                ? titled(cell, columns[at])
+                : at
+                  ? titled(h('td', null, cell), columns[at])
+                  : h('th', { scope: 'row' }, cell),
             ),
           ),
         ),
@@ -51,13 +62,17 @@ lens.table = (caption, columns, rows) =>
 lens.longTable = ({ label, columns, fetch, sort, falling, onSort }) => {
   const body = h('tbody');
   const status = h('p', { class: 'note', role: 'status' });
-  const titles = columns.map(({ key, title }) => {
+  const titles = columns.map(({ key, title, left }) => {
     const chosen = key === sort;
     const mark = chosen ? (falling ? ' \u25be' : ' \u25b4') : '';
     return h(
       'th',
-      { scope: 'col', 'aria-sort': chosen ? (falling ? 'descending' : 'ascending') : 'none' },
-      h('button', { type: 'button', on: { click: () => onSort(key) } }, lens.visible(title), mark),
+      {
+        scope: 'col',
+        class: left && 'left',
+        'aria-sort': key && (chosen ? (falling ? 'descending' : 'ascending') : 'none'),
+      },
+      key ? h('button', { type: 'button', on: { click: () => onSort(key) } }, lens.visible(title), mark) : title,
     );
   });
   const table = h('table', { class: 'virtual', 'aria-label': label }, h('thead', null, h('tr', null, titles)), body);

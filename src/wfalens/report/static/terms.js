@@ -16,7 +16,7 @@ const TERMS = {
   d_S: 'Distance of two words by their vectors, which stand for what they mean: 1 minus the cosine, 0 if they point the same way.',
   influence:
     'How a word changes the output when it is read, averaged over the states as often as each is visited. Later words may undo it.',
-  strength: 'The length of a word\u2019s influence over all classes: how much the word matters, whichever way.',
+  push: 'By how much reading the word changes the network\u2019s probability of a class, on average over the places where no class is above 80 % yet.',
   contribution:
     'How much of the output is due to a word. Contributions of all words add up to the output minus the prior.',
   'Shapley value':
@@ -26,7 +26,7 @@ const TERMS = {
   region: 'A linear automaton has no states that stand for outputs: a region is a group of like outputs on some texts.',
   move: 'A word leads from one state to others, or leaves it where it is; where it may lead to several, shares say how likely each is.',
   'log-odds':
-    'Natural logarithm of the class\u2019s probability, minus the mean of these logarithms over all classes. With two classes that is half of ln(p / (1 \u2212 p)).',
+    'Of two classes ln(p / (1 \u2212 p)). Of several, the logarithm of the class\u2019s probability minus the mean of these logarithms over all classes.',
   'word cluster': 'Words that do the same in every state; they share one matrix. Its name is made of typical words.',
   open: 'A state in which words still matter: on average they move 5 % or more of the probability.',
   counterfactual: 'One word left out or replaced, so that the class changes.',

@@ -1,6 +1,8 @@
 // Texts as truth, network and automaton see them, and what is wrong with them.
 const { h } = lens;
-const SHOWN = 100;
+const SHOWN = 100,
+  MOST_CLASSES = 20, // of a matrix
+  MOST_PAIRS = 25;
 const READERS = { truth: 1, network: 2, automaton: 3 };
 
 // Every table can be saved as a file for spreadsheets.
@@ -33,11 +35,43 @@ lens.csv = (name, columns, rows) =>
 
 const shownText = (text) => h('td', { class: 'text roomy' }, lens.textLink(text, lens.cut(text, 160)));
 
+// of many classes, the pairs that are confused most
+function pairs(title, [first, second], names, counts, pick) {
+  const found = counts.flatMap((row, at) =>
+    row.map((count, column) => [at, column, count]).filter(([, column, count]) => count && column !== at),
+  );
+  const name = (at) => lens.word(at === names.length ? 'undecided' : names[at]);
+  return found.length
+    ? lens.table(
+        `${title}: most confused`,
+        [first, second, 'texts'],
+        found
+          .sort((a, b) => b[2] - a[2])
+          .slice(0, MOST_PAIRS)
+          .map(([at, column, count]) => [
+            name(at),
+            h('td', { class: 'left' }, name(column)),
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'plain',
+                on: { click: () => pick(at, column === names.length ? -1 : column) },
+              },
+              lens.whole(count),
+            ),
+          ]),
+      )
+    : h('p', null, `${title}: no class is taken for another.`);
+}
+
 // a matrix of counts whose cells choose the texts below
 function matrix(title, across, names, counts, pick) {
+  if (names.length > MOST_CLASSES) return pairs(title, across, names, counts, pick);
   const mostApart = Math.max(1, ...counts.flatMap((row, at) => row.filter((_, column) => column !== at)));
   const columns = counts.some((row) => row[names.length]) ? [...names, 'undecided'] : names;
-  const saved = lens.csv(title, [across, ...columns], () =>
+  const corner = `${across[0]} \u2193 ${across[1]} \u2192`;
+  const saved = lens.csv(title, [corner, ...columns], () =>
     counts.map((row, at) => [names[at], ...row.slice(0, columns.length)]),
   );
   return h(
@@ -53,7 +87,7 @@ function matrix(title, across, names, counts, pick) {
         h(
           'tr',
           null,
-          h('th', { scope: 'col' }, across),
+          h('th', { scope: 'col' }, corner),
           columns.map((name) => h('th', { scope: 'col' }, lens.word(name))),
         ),
       ),
@@ -117,13 +151,13 @@ function problemTables(found) {
       'Surest mistakes',
       'The network gives another class than the label, the surest first. Some of these labels may be wrong: “wfalens repair labels” asks for a second opinion.',
       ['text', 'label', 'network says', 'its probability'],
-      (each) => [rows[each.text][0], label(each.label), label(each.predicted), each.probability],
+      (each) => [rows[each.text][0], label(each.label), label(each.predicted), lens.percent(each.probability, 1)],
       0,
     ],
     [
       'phrases',
       'Phrases that mislead',
-      'The network follows these phrases more often than the truth does.',
+      'On these texts the network gives the class to texts with the phrase more often than the labels do. The worst of many phrases: expect less on other texts.',
       ['phrase', 'for class', 'texts with it', 'network gives that class', 'truth is that class'],
       (each) => [each.phrase, each.class, each.texts, each.network, each.truth],
       -1,
@@ -181,7 +215,13 @@ function problemTables(found) {
               .slice(0, 25)
               .map((row) =>
                 row.map((value, at) =>
-                  at === textAt ? shownText(value) : typeof value === 'number' ? String(value) : lens.word(value),
+                  at === textAt
+                    ? shownText(value)
+                    : typeof value === 'number'
+                      ? String(value)
+                      : key === 'phrases' && at === 0
+                        ? lens.textLink(value)
+                        : lens.word(value),
                 ),
               ),
           )
@@ -325,12 +365,11 @@ lens.views.push({
         h(
           'div',
           { class: 'sides' },
-          network &&
-            matrix('Truth \u00d7 network', 'truth \u2193 network \u2192', names, network, pick('truth', 'network')),
+          network && matrix('Truth \u00d7 network', ['truth', 'network'], names, network, pick('truth', 'network')),
           automaton &&
             matrix(
               'Network \u00d7 automaton',
-              'network \u2193 automaton \u2192',
+              ['network', 'automaton'],
               names,
               automaton,
               pick('network', 'automaton'),

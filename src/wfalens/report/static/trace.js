@@ -70,6 +70,7 @@ class Player {
       [
         ['contributions', 'Shapley values: which words matter?'],
         ['changes', 'changes as it reads: how did it come about?'],
+        ...(this.overview.unit === 'log-odds' ? [['log-odds', 'the automaton\u2019s log-odds, for experts']] : []),
       ],
       'contributions',
       (value) => {
@@ -221,20 +222,27 @@ class Player {
     return lens.argmax((this.found.model || this.found.automaton).at(-1));
   }
 
+  // what is shown under the words: Shapley values where they are known in probability, else what each word changed
+  get shown() {
+    if (this.method !== 'contributions') return this.method;
+    return this.attribution || this.found.unit === 'probability' ? 'contributions' : 'changes';
+  }
+
   contributions() {
-    const { found, attribution } = this,
+    const { found, attribution, shown } = this,
       words = found.words.length;
-    if (this.method === 'changes')
+    if (shown === 'changes')
       return [
         found.model && { who: 'network', values: lens.changes(found.model, words) },
         { who: 'automaton', values: lens.changes(found.automaton, words) },
       ].filter(Boolean);
-    return attribution
-      ? [
-          { who: 'network', values: attribution.network },
-          { who: 'automaton', values: attribution.automaton },
-        ]
-      : [{ who: 'automaton', values: found.contributions }];
+    if (attribution && shown === 'contributions')
+      return [
+        { who: 'network', values: attribution.network },
+        { who: 'automaton', values: attribution.automaton },
+      ];
+    const twice = shown === 'log-odds' && this.names.length === 2 ? 2 : 1; // of two classes ln(p / (1 - p))
+    return [{ who: 'automaton', values: found.contributions.map((row) => row.map((value) => twice * value)) }];
   }
 
   draw() {
@@ -252,7 +260,9 @@ class Player {
     const focused = this.rows.contains(document.activeElement),
       column = this.column(),
       rows = this.contributions(),
-      name = lens.visible(this.names[column]);
+      name = lens.visible(this.names[column]),
+      { shown } = this,
+      show = shown === 'log-odds' ? lens.signed : lens.asPoints;
     if (this.editing !== found) {
       lens.put(this.card, lens.card(this.names, found, this.fidelity));
       lens.put(
@@ -263,6 +273,8 @@ class Player {
           column,
           name,
           at: this.at,
+          show,
+          full: shown === 'log-odds' ? 3 : 0.5,
           choose: (at) => this.reader.go(at),
           edit: lens.source.typing ? (at) => this.edit(at) : null,
           press: (event) => this.press(event),
@@ -271,37 +283,38 @@ class Player {
       if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
     }
     lens.put(this.classes.options[0], found.model ? 'the network\u2019s class' : 'the automaton\u2019s class');
-    const unit = this.method === 'changes' || this.attribution ? 'probability' : found.unit;
     lens.put(
       this.about,
-      `Under each word: what it contributes to ${name}, in ${unit}`,
-      unit === 'log-odds' ? [' ', lens.what('log-odds')] : '',
+      shown === 'changes'
+        ? `Under each word: by how many points it changes ${name} when it is read`
+        : `Under each word: what it contributes to ${name}, in ${shown === 'log-odds' ? 'log-odds' : 'points of probability'}`,
+      shown === 'log-odds' ? [' ', lens.what('log-odds')] : '',
       '; the class\u2019s colour is for it, grey is against it. ',
-      lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
+      lens.what(shown === 'changes' ? 'contribution' : 'Shapley value'),
       found.rounded
         ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. '
         : [
             ' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ',
             lens.what('rows'),
           ],
-      this.attribution?.standard_error > 0.005 && this.method !== 'changes'
-        ? ` The network\u2019s values come from ${this.attribution.queries} model calls, with a standard error of at most ${lens.number(this.attribution.standard_error, 3)}.`
+      this.attribution?.standard_error > 0.005 && shown === 'contributions'
+        ? ` The network\u2019s values come from ${this.attribution.queries} model calls; their standard error is at most ${(100 * this.attribution.standard_error).toFixed(1)} points.`
         : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
     );
     if (this.charts[1]) this.charts[0].hidden = !found.model;
     for (const figure of this.charts) figure.redraw();
-    this.table(rows, column);
+    this.table(rows, column, show);
   }
 
-  table(rows, column) {
+  table(rows, column, show) {
     const { found } = this,
       output = (at) => found.model.at(at - found.words.length);
     const same = (at) => lens.argmax(output(at)) === lens.argmax(found.automaton[at + 1]);
     const cells = found.words.map((word, at) => [
       lens.wordLink(word),
       found.rows[at],
-      ...rows.map(({ values }) => lens.signed(values[at][column], 3)),
+      ...rows.map(({ values }) => show(values[at][column])),
       lens.outcome(this.names, found.automaton[at + 1]),
       ...(found.model
         ? [

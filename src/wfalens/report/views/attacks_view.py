@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.evaluation.comparison import wilson
+from wfalens.explanation.findings.claims import estimate
 from wfalens.report.study import Study
-from wfalens.robustness.attack.attack_result import Example
+from wfalens.robustness.attack.attack_result import SKIPPED, SUCCEEDED, Example, RecipeResult
 from wfalens.robustness.attack.recipes import EDIT_RECIPES, AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text.character_edits import reads_characters
 
+_CHANCE = 0.05
 _WORDS = 60  # of a text that are shown
 _RECIPES = {
     "strong": "as published: the positions that matter most, the word that acts most differently; one try",
@@ -48,12 +51,37 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60) -> dict[str, 
         **candidates,
         "texts": len(corpus),
         "corpus": corpus.name,
-        "recipes": [{"recipe": each.recipe, "about": recipes[each.recipe], **asdict(each.rates)} for each in outcomes],
+        "recipes": [_rated(each, recipes[each.recipe]) for each in outcomes],
+        "gain": _gain(*(next(each for each in outcomes if each.recipe == name) for name in ("guided", "random-tries"))),
         "examples": [
             {"recipe": each.recipe, **_shown(example)} for each in outcomes for example in each.successes[:examples]
         ],
         "shown_per_recipe": examples,
     }
+
+
+def _rated(outcome: RecipeResult, about: str) -> dict[str, Any]:
+    rates = outcome.rates
+    interval = asdict(wilson(rates.succeeded, rates.succeeded + rates.failed)) if rates.tried else None
+    return {"recipe": outcome.recipe, "about": about, **asdict(rates), "interval": interval}
+
+
+def _gain(guided: RecipeResult, control: RecipeResult) -> dict[str, Any] | None:
+    """By how much more of the texts that were right the one succeeds than the other; whether that is more than chance
+    (McNemar's exact test)."""
+    from scipy import stats
+
+    pairs = [
+        (first.status == SUCCEEDED, second.status == SUCCEEDED)
+        for first, second in zip(guided.examples, control.examples, strict=True)
+        if first.status != SKIPPED
+    ]
+    if len(pairs) < 2:
+        return None
+    won, lost = np.array(pairs, np.float64).T
+    wins, losses = int((won > lost).sum()), int((lost > won).sum())
+    shown = wins + losses > 0 and stats.binomtest(wins, wins + losses).pvalue < _CHANCE
+    return {**asdict(estimate(won - lost, 1 - _CHANCE)), "shown": bool(shown)}
 
 
 def _shown(example: Example) -> dict[str, Any]:
@@ -73,4 +101,5 @@ def _shown(example: Example) -> dict[str, Any]:
         "label_after": example.label_after,
         "probability_after": round(example.probability_after, 3),
         "queries": example.queries,
+        "texts": [example.blank.join(example.before), example.blank.join(example.after)],
     }

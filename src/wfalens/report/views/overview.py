@@ -45,7 +45,6 @@ def overview(study: Study) -> dict[str, Any]:
             [word for word, score in zip(each.words, each.scores[:, label], strict=True) if score > 0]
             for label, each in enumerate(usual.top(name, _TOP_WORDS) for name in wfa.class_names)
         ],
-        "largest": round(float(np.abs(usual.scores).max(initial=0)), 4),  # the common scale of all bars
         "provenance": wfa.provenance,
         "call": _call(study),
         "next": _next_steps(study),

@@ -13,7 +13,7 @@ from wfalens.models.inference import last_outputs, output_traces
 from wfalens.report.study import Study, short
 from wfalens.report.views import problems
 
-_SHOWN_CHARACTERS = 300  # of a text
+_CHARACTERS = 1_500_000  # of all texts that are carried; each is whole, so that it can be opened
 
 
 def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
@@ -23,6 +23,9 @@ def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
     """
     wfa = study.wfa
     corpus = study.texts.relabelled(wfa.class_names).sample(most, study.seed)
+    total = np.cumsum([len(text) for text in corpus.texts])
+    if total[-1] > _CHARACTERS:
+        corpus = corpus.sample(max(1, int(np.searchsorted(total, _CHARACTERS))), study.seed)
     worded, ids = wfa.encoder.encode(corpus.texts).nonempty()
     shown, truth = [corpus.texts[at] for at in worded], None if corpus.labels is None else corpus.labels[worded]
     network = None if study.model is None else last_outputs(study.model, ids).astype(np.float64)
@@ -30,7 +33,7 @@ def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
     weights = wfa.prediction_weights(ids)
     automaton, nothing = wfa.decide(weights), [None] * len(shown)
     columns: list[Sequence[Any]] = [
-        [text[:_SHOWN_CHARACTERS] for text in shown],
+        shown,
         nothing if truth is None else truth.tolist(),
         nothing if predicted is None else predicted.tolist(),
         automaton.tolist(),

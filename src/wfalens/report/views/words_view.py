@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
-from wfalens.report.study import Study, short
+from wfalens.report.study import Study, WordEffects, short
+from wfalens.validation import check_choice
 
 NEIGHBOURS = 10
 _TEXTS = 8
+_CLASSES = 10  # shown of a word, those that it changes most
 
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
-    """Influence of every word seen in extraction, in any order."""
+    """What every word seen in extraction changes, in any order; first those that the network was asked about."""
 
     study: Study
 
@@ -28,16 +30,20 @@ class WordTable:
         self,
         query: str = "",
         *,
+        towards: str = "",
         sort: str = "strength",
         falling: bool = True,
         min_count: int = 1,
         offset: int = 0,
         limit: int = 100,
     ) -> dict[str, Any]:
-        """Words that hold `query`, whole matches first, sorted by word, count, strength or the name of a class."""
+        """Words that hold `query`, whole matches first, of one class or of all, sorted by word, count or strength."""
         chosen = self._order(sort, falling)
         if min_count > 1:
             chosen = chosen[self.study.influence.counts[chosen] >= min_count]
+        if towards:
+            check_choice("class", towards, self.study.wfa.class_names)
+            chosen = chosen[self._labels[chosen] == self.study.wfa.class_names.index(towards)]
         if query:
             lower, words = query.lower(), self._lower_words
             chosen = chosen[np.fromiter((lower in words[at] for at in chosen), bool, len(chosen))]
@@ -46,23 +52,40 @@ class WordTable:
         return {"total": len(chosen), "offset": offset, "rows": self.rows(chosen[offset : offset + limit])}
 
     def rows(self, index: NDArray[np.int64]) -> list[list[Any]]:
-        """word, count, strength, influence by class"""
-        chosen = self.study.influence.subset(index)
-        columns = zip(chosen.words, chosen.counts.tolist(), short(chosen.strength), short(chosen.scores), strict=True)
-        return [[word, count, strength, *by_class] for word, count, strength, by_class in columns]
+        """word, count, the largest change, its class, half of its interval (None: by the automaton)"""
+        known, effects, labels = self.study.influence, self.study.word_effects, self._labels[index]
+        halves = effects.halves[index, labels]
+        columns = (
+            [known.words[at] for at in index],
+            known.counts[index].tolist(),
+            short(self._strength[index]),
+            labels.tolist(),
+            [None if np.isnan(half) else short(half) for half in halves],
+        )
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def strongest(self, per_class: int, min_count: int) -> NDArray[np.int64]:
-        """Indices of the words with the largest influence on each class, without repeats."""
-        seen = np.flatnonzero(self.study.influence.counts >= min_count)
-        scores = self.study.influence.scores[seen]
-        order = np.argsort(-scores, axis=0, kind="stable")[:per_class]
-        return seen[np.unique(order)]
+        """Indices of the words that change each class most, of all and of those that were measured, without repeats."""
+        seen, effects = self.study.influence.counts >= min_count, self.study.word_effects
+        parts = [np.flatnonzero(seen), np.flatnonzero(seen & (effects.read > 0))]
+        chosen = [part[np.argsort(-effects.changes[part], axis=0, kind="stable")[:per_class]] for part in parts]
+        return np.unique(np.concatenate([each.ravel() for each in chosen]))
 
     def _order(self, sort: str, falling: bool) -> NDArray[np.int64]:
-        if sort not in self._orders:
-            raise InputError(f"cannot sort by {sort!r}; choose one of {', '.join(self._orders)}", code="option-value")
-        order = self._orders[sort]
-        return order[::-1] if falling else order
+        check_choice("column", sort, tuple(self._orders))
+        order = self._orders[sort][::-1] if falling else self._orders[sort]
+        if sort != "strength":
+            return order
+        asked = self.study.word_effects.read[order] > 0
+        return np.concatenate([order[asked], order[~asked]])
+
+    @cached_property
+    def _labels(self) -> NDArray[np.int64]:
+        return np.asarray(self.study.word_effects.changes.argmax(1))
+
+    @cached_property
+    def _strength(self) -> NDArray[np.float64]:
+        return np.asarray(self.study.word_effects.changes.max(1))
 
     @cached_property
     def _lower_words(self) -> list[str]:
@@ -71,15 +94,12 @@ class WordTable:
     @cached_property
     def _orders(self) -> dict[str, NDArray[np.int64]]:
         """By each column, rising."""
-        scores = self.study.influence
-        plain = {
-            "word": np.array(sorted(range(len(scores.words)), key=scores.words.__getitem__), np.int64),
-            "count": np.argsort(scores.counts, kind="stable"),
-            "strength": np.argsort(scores.strength, kind="stable"),
+        known = self.study.influence
+        return {
+            "word": np.array(sorted(range(len(known.words)), key=known.words.__getitem__), np.int64),
+            "count": np.argsort(known.counts, kind="stable"),
+            "strength": np.argsort(self._strength, kind="stable"),
         }
-        classes = [f"class {name}" if name in plain else name for name in scores.class_names]  # as on the page
-        columns = {name: np.argsort(scores.scores[:, at], kind="stable") for at, name in enumerate(classes)}
-        return {**columns, **plain}
 
 
 def word_page(study: Study, word: str) -> dict[str, Any]:
@@ -96,24 +116,31 @@ def word_pages(study: Study, words: Sequence[str]) -> list[dict[str, Any]]:
     for word in words:
         if word not in study.influence.words:
             raise InputError(f"the word {word!r} was not seen in extraction", code="unknown-word")
-    chosen, vocabulary = study.influence.chosen(words), study.wfa.encoder.vocabulary
+    vocabulary, effects = study.wfa.encoder.vocabulary, study.word_effects
     alike = TransitionEmbeddings.of(study.wfa, study.usual_count).nearest_each(words, NEIGHBOURS)
+    place = {word: at for at, word in enumerate(study.influence.words)}
     return [
         {
             "word": word,
-            "count": int(chosen.counts[at]),
-            "scores": short(chosen.scores[at]),
-            "strength": short(chosen.strength[at]),
-            "unit": study.wfa.unit,
-            "acting": _rounded(alike[at], 6),
+            "count": int(study.influence.counts[place[word]]),
+            "changes": _changes(effects, place[word]),
+            "read": int(effects.read[place[word]]),
+            "acting": _rounded(near, 6),
             "meaning": None if study.vectors is None else _rounded(study.nearness.nearest(word, NEIGHBOURS), 4),
             "vectors": None if study.vectors is None else study.vectors.source,
             "sentences": []
             if study.corpus is None
             else [study.corpus.texts[text] for text in study.texts_with(vocabulary.id_of(word), _TEXTS)],
         }
-        for at, word in enumerate(words)
+        for word, near in zip(words, alike, strict=True)
     ]
+
+
+def _changes(effects: WordEffects, word: int) -> list[list[Any]]:
+    """class, change and half of its interval (None: by the automaton), of the classes that change most."""
+    row, halves = effects.changes[word], effects.halves[word]
+    chosen = np.sort(np.argsort(-np.abs(row), kind="stable")[:_CLASSES])
+    return [[int(at), short(row[at]), None if np.isnan(halves[at]) else short(halves[at])] for at in chosen]
 
 
 def _rounded(neighbours: list[tuple[str, float]], digits: int) -> list[list[Any]]:
