@@ -9,11 +9,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from wfalens.export.runtime.source_files import runtime_js
 from wfalens.html import escaped
 from wfalens.palette import as_style
 
 # in the order in which they build upon each other: tools, then views in the order of the page's menu
-_TOOLS = ("dom", "format", "terms", "layer", "save", "chart", "table", "runtime", "source", "reader")
+_TOOLS = ("dom", "format", "terms", "layer", "save", "chart", "table", "typed", "source", "reader")
 _PANELS = ("picture", "chips", "card", "edits", "counterfactuals")
 _VIEWS = ("overview", "trace", "texts", "words", "attacks", "automaton", "compare", "main")
 # styles of single elements are set by script only; charts are saved through blob: addresses
@@ -26,7 +27,11 @@ LIVE_POLICY = (
 @cache
 def script() -> str:
     """All of the page's code: every file is a function of its own, and they share one object."""
-    functions = [f"(() => {{\n{_read(f'{name}.js')}\n}})();" for name in (*_TOOLS, *_PANELS, *_VIEWS)]
+    parts = [
+        f"{runtime_js()}\nlens.automaton = automaton;",
+        *(_read(f"{name}.js") for name in (*_TOOLS, *_PANELS, *_VIEWS)),
+    ]
+    functions = [f"(() => {{\n{part}\n}})();" for part in parts]
     return "'use strict';\nconst lens = {};\n" + "\n".join(functions)
 
 

@@ -118,7 +118,7 @@ def _typing(runtime: dict[str, Any]) -> str:
         return f"not possible here: {runtime['error']}; the live page can"
     return (
         "what you type is read by the automaton alone, with rounded weights and its "
-        f"{len(runtime['words']) - 1:,} commonest words ({runtime['share']:.1%} of the tokens in extraction); "
+        f"{runtime['words']:,} commonest words ({runtime['share']:.1%} of the tokens in extraction); "
         "other words read as <unk>"
     )
 

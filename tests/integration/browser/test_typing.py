@@ -14,7 +14,7 @@ from wfalens.text import TextEncoder
 
 READ = """texts => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const read = lens.runtime(data.runtime, data.overview);
+  const read = lens.typed(data.runtime, data.overview);
   return texts.map((text) => {
     const found = read.trace(text);
     const changes = lens.changes(found.automaton, found.words.length);

@@ -12,10 +12,10 @@ of a step lie in [−1, 1]; those of a text that goes beyond are cut there. The 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, floor, log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ ROW_ONE = {8: 255, 16: 65535, 32: 1 << 26}  # S
 STATE_ONE = {8: 1 << 23, 16: 1 << 30, 32: 1 << 26}  # D: S·D fits into 32 bits for 8, into 53 for all
 MOST_ENTRIES = 1 << 16
 _LINEAR_ONE, _MOST_LINEAR = 1 << 30, 512  # of a state of the linear kind, and how many it may have
+_MOST_LOGIT_BITS = 20
 _FACTOR_MOST, _COLUMN_MOST = {8: 127, 16: 32767, 32: (1 << 22) - 1}, {8: 32767, 16: 32767, 32: (1 << 22) - 1}
 _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
@@ -80,13 +81,16 @@ class Tables:
         return (length + 1) * (step + 2**-19) + TOLERANCE
 
 
-def make_tables(wfa: WFA, ids: NDArray[np.int32], bits: int, *, for_page: bool = False) -> Tables:
-    """Tables of an automaton with some of its words; all others read as `<unk>`.
+def make_tables(
+    wfa: WFA, ids: NDArray[np.int32], bits: int, max_bytes: int | None = None, *, for_page: bool = False
+) -> Tables | None:
+    """Tables of an automaton with some of its words; all others read as `<unk>`. None: even none of them fits.
 
     Args:
         wfa: a stochastic or linear automaton.
         ids: (N,) words that may have an entry, most important first.
         bits: 8, 16 or 32 for a weight.
+        max_bytes: of all tables; the last words are left out until they fit.
         for_page: list words even if they read as `<unk>` does, and unknown words as `<unk>` even where the automaton
             would go by their form.
     """
@@ -96,40 +100,38 @@ def make_tables(wfa: WFA, ids: NDArray[np.int32], bits: int, *, for_page: bool =
         raise InputError("unknown words are read by their form, which cannot be exported", code="word-forms")
     reading, letters = tokenizer_tables(wfa.encoder)
     asked = np.concatenate([[UNKNOWN], ids[ids != UNKNOWN]]).astype(np.int32)
+    source: _StochasticTables | _LinearTables
     if isinstance(wfa, StochasticWFA):
-        entries, numbers, arrays, error = _stochastic(wfa, asked, bits)
+        source = _StochasticTables(wfa, asked, bits, max_bytes)
     elif isinstance(wfa, LinearWFA):
-        entries, numbers, arrays, error = _linear(wfa, asked, bits)
+        source = _LinearTables(wfa, asked, bits)
     else:
         raise InputError(f"automata of the kind {wfa.kind!r} cannot be exported", code="kind")
-    if entries.max() >= MOST_ENTRIES:
-        raise InputError(
-            f"{entries.max() + 1:,} words have matrices of their own, more than {MOST_ENTRIES:,}; choose fewer words",
-            code="too-large",
-        )
-    listed_words = np.arange(len(asked)) > 0 if for_page or wfa.encoder.closed else entries > 0
-    kept = asked[listed_words], entries[listed_words]
-    wide = int(entries.max() > np.iinfo(np.uint8).max)
-    listed, longest = packed_words(wfa.encoder.vocabulary.decode(kept[0]), kept[1], bool(wide))
     nodes, rules = _quadrature(wfa)
-    return Tables(
-        wfa.kind,
-        wfa.unit,
-        wfa.class_names,
-        {
-            "linear": int(isinstance(wfa, LinearWFA)),
-            "classes": len(wfa.class_names),
-            "word_count": len(kept[0]),
-            "longest_word": longest,
-            "wide_entries": wide,
-            **numbers,
-            **reading,
-            **nodes,
-        },
-        {**listed, **letters, **arrays, **rules},
-        *kept,
-        error,
-    )
+
+    def tables(count: int) -> Tables:
+        """With the first of the asked words, `<unk>` among them."""
+        entries = source.entries[:count]
+        if entries.max() >= MOST_ENTRIES:
+            raise InputError(f"more than {MOST_ENTRIES:,} words have matrices of their own", code="too-large")
+        listed = np.arange(count) > 0 if for_page or wfa.encoder.closed else entries > 0
+        kept, wide = asked[:count][listed], int(entries.max() > np.iinfo(np.uint8).max)
+        packed, longest = packed_words(wfa.encoder.vocabulary.decode(kept), entries[listed], bool(wide))
+        numbers, arrays = source.tables(int(entries.max()) + 1)
+        numbers |= {"linear": int(isinstance(wfa, LinearWFA)), "classes": len(wfa.class_names)}
+        numbers |= {"word_count": len(kept), "longest_word": longest, "wide_entries": wide, **reading, **nodes}
+        arrays = {**packed, **letters, **arrays, **rules}
+        return Tables(wfa.kind, wfa.unit, wfa.class_names, numbers, arrays, kept, entries[listed], source.error)
+
+    low, high = 1, len(source.entries)
+    made = tables(high)
+    if max_bytes is None or made.bytes <= max_bytes:
+        return made
+    while high - low > 1:  # words: `high` are too many
+        middle = (low + high) // 2
+        low, high = (middle, high) if tables(middle).bytes <= max_bytes else (low, middle)
+    made = tables(low)
+    return made if made.bytes <= max_bytes else None
 
 
 def whole_rows(rows: NDArray[np.float64], one: int) -> NDArray[np.int64]:
@@ -141,53 +143,69 @@ def whole_rows(rows: NDArray[np.float64], one: int) -> NDArray[np.int64]:
     return np.asarray(whole + (rank < missing[..., None]), np.int64)
 
 
-def _stochastic(
-    wfa: StochasticWFA, asked: NDArray[np.int32], bits: int
-) -> tuple[NDArray[np.int64], Numbers, Arrays, float]:
-    """Entries of the words, and their matrices: words with equal rounded matrices share one."""
-    n, one = wfa.states, ROW_ONE[bits]
-    if n > MOST_ENTRIES - 1:
-        raise InputError(f"{n:,} states are too many to be exported", code="too-large")
-    _, first, which = np.unique(wfa.row_set[asked], return_index=True, return_inverse=True)
-    representatives = asked[first]  # one word of each set of rows
-    places, found = np.empty(len(first), np.int64), dict[bytes, int]()
-    sizes, targets, weights = list[NDArray[Any]](), list[NDArray[Any]](), list[NDArray[Any]]()
-    error, lossy = 0.0, False
-    order = np.argsort(np.arange(len(first)) != which[0], kind="stable")  # that of <unk> is entry 0
-    for some in (order[at : at + _WORDS_AT_ONCE] for at in range(0, len(order), _WORDS_AT_ONCE)):
-        exact = wfa.matrices(representatives[some])
-        rounded = whole_rows(exact, one)
-        error = max(error, float(np.abs(rounded / one - exact).sum(2).max()))
-        lossy = lossy or bool(np.any(rounded.sum(2) != one))
-        for at, matrix in zip(some, rounded.astype(_UNSIGNED[bits]), strict=True):
-            place = found.setdefault(matrix.tobytes(), len(found))
-            places[at] = place
-            if place == len(sizes):
-                there = matrix > 0
-                sizes.append(there.sum(1))
-                targets.append(np.nonzero(there)[1])
-                weights.append(matrix[there])
-    few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
-    sparse: Arrays = {
-        "row_sizes": np.concatenate(sizes).astype(few),
-        "matrix_starts": np.cumsum([0, *(len(each) for each in weights[:-1])]).astype(np.uint32),
-        "targets": np.concatenate(targets).astype(few),
-        "weights": np.concatenate(weights),
-    }
-    dense_bytes = len(sizes) * n * n * sparse["weights"].itemsize
-    dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in sparse.values())
-    none = np.zeros(0, few)
-    rows = {"row_sizes": none, "matrix_starts": none, "targets": none, "weights": _dense(sparse, n).ravel()}
-    numbers = {
-        "states": n,
-        "row_one": one,
-        "state_one": STATE_ONE[bits],
-        "lossy": int(lossy),
-        "dense": int(dense),
-        "logit_bits": 0,
-    }
-    final = whole_rows(wfa.centres, FINAL_ONE).astype(np.uint32).ravel()
-    return places[which], numbers, {**(rows if dense else sparse), "final": final}, error
+class _StochasticTables:
+    """Rounded matrices of words in their order; words with equal ones share an entry. That of `<unk>` is 0.
+
+    Rounding ends where the matrices alone are larger than `max_bytes`: `entries` are of fewer words then.
+    """
+
+    def __init__(self, wfa: StochasticWFA, asked: NDArray[np.int32], bits: int, max_bytes: int | None) -> None:
+        n, one = wfa.states, ROW_ONE[bits]
+        if n >= MOST_ENTRIES:
+            raise InputError(f"{n:,} states are too many to be exported", code="too-large")
+        self.error: float | None = 0.0
+        self._wfa, self._bits, self._lossy = wfa, bits, False
+        self._sizes: list[NDArray[Any]] = []
+        self._targets: list[NDArray[Any]] = []
+        self._weights: list[NDArray[Any]] = []
+        _, first, which = np.unique(wfa.row_set[asked], return_index=True, return_inverse=True)
+        order = np.argsort(first)  # sets of rows, as words first use them
+        place = np.full(len(first), -1)
+        found, used = dict[bytes, int](), 0
+        for some in (order[at : at + _WORDS_AT_ONCE] for at in range(0, len(order), _WORDS_AT_ONCE)):
+            exact = wfa.matrices(asked[first[some]])
+            rounded = whole_rows(exact, one)
+            self.error = max(self.error or 0.0, float(np.abs(rounded / one - exact).sum(2).max()))
+            self._lossy = self._lossy or bool(np.any(rounded.sum(2) != one))
+            for at, matrix in zip(some, rounded.astype(_UNSIGNED[bits]), strict=True):
+                place[at] = found.setdefault(matrix.tobytes(), len(found))
+                if place[at] == len(self._sizes):
+                    there = matrix > 0
+                    self._sizes.append(there.sum(1))
+                    self._targets.append(np.nonzero(there)[1])
+                    self._weights.append(matrix[there])
+                    used += self._weights[-1].nbytes
+            if max_bytes is not None and used > max_bytes:
+                break
+        entries = place[which]
+        self.entries = entries[: int(np.argmax(entries < 0)) or len(entries)].astype(np.int64)
+
+    def tables(self, count: int) -> tuple[Numbers, Arrays]:
+        """Of the first entries."""
+        n = self._wfa.states
+        few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
+        weights = self._weights[:count]
+        sparse: Arrays = {
+            "row_sizes": np.concatenate(self._sizes[:count]).astype(few),
+            "matrix_starts": np.cumsum([0, *(len(each) for each in weights[:-1])]).astype(np.uint32),
+            "targets": np.concatenate(self._targets[:count]).astype(few),
+            "weights": np.concatenate(weights),
+        }
+        dense_bytes = count * n * n * sparse["weights"].itemsize
+        dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in sparse.values())
+        none = np.zeros(0, few)
+        rows = sparse
+        if dense:
+            rows = dict.fromkeys(sparse, none) | {"weights": _dense(sparse, n).ravel()}
+        numbers = {
+            "states": n,
+            "row_one": ROW_ONE[self._bits],
+            "state_one": STATE_ONE[self._bits],
+            "lossy": int(self._lossy),
+            "dense": int(dense),
+            "logit_bits": 0,
+        }
+        return numbers, {**rows, "final": whole_rows(self._wfa.centres, FINAL_ONE).astype(np.uint32).ravel()}
 
 
 def _dense(sparse: Arrays, n: int) -> NDArray[Any]:
@@ -202,7 +220,8 @@ def _quadrature(wfa: WFA) -> tuple[Numbers, Arrays]:
     """Gauss-Legendre rules of 1, 2, 4 … nodes, the lower half of each, and the longest text that each is enough for."""
     most = min(MOST_WORDS, wfa.encoder.max_length or MOST_WORDS)
     scale = largest_marginal(wfa)
-    limits, z, weights = [], [np.array([NODE_ONE // 2])], [np.array([WEIGHT_ONE])]
+    limits: list[int] = []
+    z, weights = [np.array([NODE_ONE // 2])], [np.array([WEIGHT_ONE])]
     count = 1
     while not limits or (limits[-1] < most and count <= _LONGEST_RULE):
         low, high = 2 * count, MOST_WORDS + 1  # enough for `low` words, for `high` perhaps not
@@ -222,62 +241,79 @@ def _quadrature(wfa: WFA) -> tuple[Numbers, Arrays]:
     }
 
 
-def _linear(wfa: LinearWFA, asked: NDArray[np.int32], bits: int) -> tuple[NDArray[np.int64], Numbers, Arrays, None]:
-    """Rounded factors of the words, and what makes steps of them, scaled as the module's docstring says."""
-    factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
-    if n > _MOST_LINEAR:
-        raise InputError(f"a linear automaton of {n} states is too large to be exported", code="too-large")
-    bounds = _ranges(wfa)
-    links = np.abs(factors.links.astype(np.float64))
-    most_read = np.maximum(bounds @ links, 1e-30)  # of earlier layers, for each number
-    scaled_links = factors.links.astype(np.float64) * bounds[:, None] / most_read
-    top = float(np.abs(scaled_links).max(initial=0.0))
-    link_bits = 20 if bits == BITS[-1] else min(20, 14 - ceil(log2(top)) if top else 0)
-    whole_links = np.rint(scaled_links * 2**link_bits)
-    blocks = [whole_links[:at, at : at + m].ravel() for at in range(m, n, m)]
-    final = wfa.read_out(np.eye(n + 1)) * np.append(bounds, 1.0)[:, None]
-    logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
-    if not -20 <= logit_bits <= 20:
-        raise InputError("the weights of the automaton are too large to be exported", code="too-large")
-    units = _units(factors, bounds, most_read)
-    gates = factors.words.astype(np.float64) @ factors.expansion[:, n : 2 * n - m] + factors.offset[n : 2 * n - m]
-    largest = float(np.abs(gates * units[n : 2 * n - m]).max(initial=0.0))
-    gate_bits = 22 - max(0, ceil(log2(largest)) if largest else 0)
-    units[n : 2 * n - m] *= 2.0 ** (gate_bits - 22)
-    table, expansion, shifts = _described(factors, asked, units, bits)
-    distinct, entries = _distinct_rows(table)
-    wide, none = bits == BITS[-1], np.zeros(0, np.int32)
-    numbers = {
-        "states": n + 1,
-        "width": m,
-        "turns": int(factors.turns),
-        "decay": round(factors.decay * FINAL_ONE),
-        "factors": table.shape[1],
-        "columns": len(factors.offset),
-        "link_bits": link_bits,
-        "gate_bits": gate_bits,
-        "logit_bits": logit_bits,
-        "state_one": _LINEAR_ONE,
-        "lossy": 0,
-        "dense": 0,
-        "row_one": 1,
-        "first_shift": shifts,
-    }
-    start = np.append(factors.start / bounds, 1.0) * _LINEAR_ONE
-    return (
-        entries,
-        numbers,
-        {
-            "factors": distinct.astype(_SIGNED[bits]).ravel(),
-            **expansion,
+class _LinearTables:
+    """Rounded factors of words, and what makes steps of them, scaled as the module's docstring says."""
+
+    error: float | None = None
+
+    def __init__(self, wfa: LinearWFA, asked: NDArray[np.int32], bits: int) -> None:
+        if wfa.states > _MOST_LINEAR:
+            raise InputError(f"a linear automaton of {wfa.states} states is too large to be exported", code="too-large")
+        self._wfa, self._bits = wfa, bits
+        self.scales = LinearScales.of(wfa)
+        table, self._columns, self._first_shift = _described(wfa.factors, asked, self.scales.units, bits)
+        self._factors, self.entries = _distinct_rows(table)
+
+    def tables(self, count: int) -> tuple[Numbers, Arrays]:
+        """Of the first entries."""
+        wfa, factors, scales = self._wfa, self._wfa.factors, self.scales
+        n, m, wide, none = wfa.states - 1, factors.width, self._bits == BITS[-1], np.zeros(0, np.int32)
+        scaled = factors.links.astype(np.float64) * scales.state[:, None] / scales.read
+        top = float(np.abs(scaled).max(initial=0.0))
+        link_bits = 20 if wide else min(20, 14 - ceil(log2(top)) if top else 0)
+        links = np.rint(scaled * 2**link_bits)
+        blocks = [links[:at, at : at + m].ravel() for at in range(m, n, m)]
+        final = wfa.read_out(np.eye(n + 1)) * np.append(scales.state, 1.0)[:, None]
+        logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
+        if logit_bits > _MOST_LOGIT_BITS:
+            raise InputError("the weights of the automaton are too large to be exported", code="too-large")
+        numbers = {
+            "states": n + 1,
+            "width": m,
+            "turns": int(factors.turns),
+            "decay": round(factors.decay * FINAL_ONE),
+            "factors": self._factors.shape[1],
+            "columns": len(factors.offset),
+            "link_bits": link_bits,
+            "gate_bits": scales.gate_bits,
+            "logit_bits": logit_bits,
+            "state_one": _LINEAR_ONE,
+            "lossy": 0,
+            "dense": 0,
+            "row_one": 1,
+            "first_shift": self._first_shift,
+        }
+        start = np.append(factors.start / scales.state, 1.0) * _LINEAR_ONE
+        return numbers, {
+            "factors": self._factors[:count].astype(_SIGNED[self._bits]).ravel(),
+            **self._columns,
             "links": np.concatenate([np.zeros(0), *blocks]).astype(np.int32 if wide else np.int16),
             "start": np.rint(start).astype(np.int32),
             "final": np.rint(final * 2.0 ** (22 - logit_bits)).astype(np.int32).ravel(),
             "exp2": _polynomial(lambda x: 2.0**-x, 6, 1 << 30),
             "sine": _polynomial(lambda x: np.sin(np.pi / 2 * x), 8, 1 << 28) if factors.turns and m > 1 else none,
-        },
-        None,
-    )
+        }
+
+
+class LinearScales(NamedTuple):
+    """What the numbers of a linear automaton are divided by."""
+
+    state: NDArray[np.float64]  # (n,)
+    read: NDArray[np.float64]  # (n,): what is read of earlier layers
+    units: NDArray[np.float64]  # (3n − m,): what each column of the expansion is multiplied by
+    gate_bits: int
+
+    @classmethod
+    def of(cls, wfa: LinearWFA) -> LinearScales:
+        factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
+        state = _ranges(wfa)
+        read = np.maximum(state @ np.abs(factors.links.astype(np.float64)), 1e-30)
+        units, here = _units(factors, state, read), slice(n, 2 * n - m)
+        gates = factors.words.astype(np.float64) @ factors.expansion[:, here] + factors.offset[here]
+        largest = float(np.abs(gates * units[here]).max(initial=0.0))
+        gate_bits = 22 - max(0, ceil(log2(largest)) if largest else 0)
+        units[here] *= 2.0 ** (gate_bits - 22)
+        return cls(state, read, units, gate_bits)
 
 
 def _ranges(wfa: LinearWFA) -> NDArray[np.float64]:
@@ -388,10 +424,8 @@ def _batches(
 
 def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
     """The automaton with the rounded factors, expansion and links."""
-    arrays, numbers, factors = tables.arrays, tables.numbers, wfa.factors
-    bounds = _ranges(wfa)
-    most_read = np.maximum(bounds @ np.abs(factors.links.astype(np.float64)), 1e-30)
-    n, m = len(bounds), factors.width
+    arrays, numbers, factors, scales = tables.arrays, tables.numbers, wfa.factors, LinearScales.of(wfa)
+    n, m = len(scales.state), factors.width
     columns = arrays["expansion"].reshape(numbers["factors"], -1) * (
         arrays["multipliers"] / 2.0 ** arrays["shifts"].astype(float) / 2.0 ** numbers["first_shift"] / FINAL_ONE
     )
@@ -399,14 +433,12 @@ def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
     for layer in range(m, n, m):
         links[:layer, layer : layer + m] = arrays["links"][at : at + layer * m].reshape(layer, m)
         at += layer * m
-    links *= most_read / bounds[:, None] / 2.0 ** numbers["link_bits"]
-    units = _units(factors, bounds, most_read)
-    units[n : 2 * n - m] *= 2.0 ** (numbers["gate_bits"] - 22)
+    links *= scales.read / scales.state[:, None] / 2.0 ** numbers["link_bits"]
     words = np.repeat(arrays["factors"].reshape(-1, numbers["factors"])[:1], len(factors.words), 0)
     words[tables.ids] = arrays["factors"].reshape(-1, numbers["factors"])[tables.entries]
     rounded = factors._replace(
         words=words.astype(np.float32),
-        expansion=(columns / units).astype(np.float32),
+        expansion=(columns / scales.units).astype(np.float32),
         links=links.astype(np.float32),
     )
     return LinearWFA(
@@ -418,9 +450,8 @@ def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
     )
 
 
-def importance(wfa: WFA, ids: Sequence[int]) -> NDArray[np.float64]:
+def importance(wfa: WFA, asked: NDArray[np.int32]) -> NDArray[np.float64]:
     """How often a word was read, times how much it differs from `<unk>`; (N,)"""
-    asked = np.asarray(ids, np.int32)
     counts = np.maximum(wfa.word_counts[asked], 0.5)
     if isinstance(wfa, LinearWFA):
         factors = wfa.factors

@@ -450,7 +450,9 @@ function automaton(tables) {
       const words = tokens(text),
         probabilities = [];
       last(entriesOf(words), (state) => probabilities.push(answer(state).probabilities));
-      return { words, known: words.map((word) => entryOf.has(word)), probabilities };
+      const known = words.map((word) => entryOf.has(word)),
+        cut = numbers.max_length > 0 && split(text).length > words.length;
+      return { words, known, probabilities, cut };
     },
     // for every word its Shapley value for every class; an absent word is deleted, or read as unknown
     explain(text, absence = 'delete') {

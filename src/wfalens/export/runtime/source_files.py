@@ -102,11 +102,13 @@ def runtime_tables(
         raise InputError("a runtime has all states and all weights", code="states")
     chosen_states(wfa, states, threshold)
     ids = chosen_ids(wfa, words)
+    ids = ids[ids != UNKNOWN]
     measured = wfa.encoder.encode(texts) if texts is not None else drawn_texts(wfa)
     expected = wfa.decide(wfa.weights(measured))
     found = []
     for each in [wfa] if max_bytes is None or wfa.readable in (None, wfa) else [wfa, wfa.readable]:
-        tables = _fitting(each, ids, bits, max_bytes)
+        order = np.argsort(-importance(each, ids), kind="stable") if max_bytes is not None else slice(None)
+        tables = make_tables(each, ids[order], bits, max_bytes)
         if tables is not None:
             said = each.decide(outputs(tables, each, measured))
             found.append(_Candidate(each, tables, float((said == expected).mean())))
@@ -123,26 +125,6 @@ def _remark(wfa: WFA, best: _Candidate, texts: int, is_random: bool) -> str:
     bound = best.tables.error_bound(1)
     off = "" if bound is None else f"; probabilities are off by at most {bound:.1e} for each word of a text"
     return f"{what}{words}; the same class as the automaton on {percent(best.agreement, 1)} of {texts:,} {sort}{off}"
-
-
-def _fitting(wfa: WFA, ids: NDArray[np.int32], bits: int, max_bytes: int | None) -> Tables | None:
-    """Tables with as many words as fit, those that matter most first; None: even none is too large."""
-    if max_bytes is None:
-        return make_tables(wfa, ids, bits)
-    ids = ids[ids != UNKNOWN]
-    ids = ids[np.argsort(-importance(wfa, ids), kind="stable")]
-    low, high, best = 0, len(ids), make_tables(wfa, ids[:0], bits)
-    if best.bytes > max_bytes:
-        return None
-    count = high
-    while low < high:
-        tables = make_tables(wfa, ids[:count], bits)
-        if tables.bytes <= max_bytes:
-            low, best = count, tables
-        else:
-            high = count - 1
-        count = (low + high + 1) // 2
-    return best
 
 
 def to_dict(tables: Tables) -> dict[str, Any]:

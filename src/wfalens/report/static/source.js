@@ -99,7 +99,7 @@ function report(data) {
     (text) => text,
     'the report carries the sentences that can be picked here; on the live page you can type',
   );
-  const typed = data.runtime && !data.runtime.error ? lens.runtime(data.runtime, data.overview) : null;
+  const typed = data.runtime && !data.runtime.error ? lens.typed(data.runtime, data.overview) : null;
   async function words({
     query = '',
     towards = '',
