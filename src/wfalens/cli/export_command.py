@@ -11,7 +11,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import chosen_words, open_corpus, open_model, open_wfa
 from wfalens.cli.library import export, robustness
-from wfalens.cli.output import check_outputs, print_result
+from wfalens.cli.output import check_outputs, note, print_result
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real, whole
 
@@ -28,12 +28,19 @@ class ExportSettings(Options):
         class_name: openfst: the class whose weights are written.
         threshold: Leave out weights below this, and scale the rows up again.
         flows: dot: how many flows to draw; 0: all.
+        bits: js, c: bits of a weight, 8, 16 or 32.
+        max_bytes: js, c: size at most, such as 64k; words that matter least are left out, and of a linear automaton
+            the readable one may be written.
+        texts: js, c: texts on which the cost of rounding is measured; else random words of the extraction texts.
     """
 
     states: str | None = option(None)
     class_name: str | None = option(None)
     threshold: float = option(0.0, allowed=Bounds(real, 0, 1))
     flows: int | None = option(None, allowed=Bounds(whole, 0, 1 << 40, (None,)))
+    bits: int | None = option(None, allowed=Bounds(whole, 8, 32, (None,)))
+    max_bytes: str | None = option(None)
+    texts: str | None = option(None)
 
 
 @dataclass(frozen=True)
@@ -65,22 +72,25 @@ def export_automaton(
     words: opt.Words = None,
     force: opt.Force = False,
 ) -> None:
-    """Write an automaton for another tool: Graphviz, OpenFst, PRISM, Storm, onnxruntime, AALpy, or as JSON.
+    """Write an automaton for another tool: Graphviz, OpenFst, PRISM, Storm, onnxruntime, AALpy, JSON, JavaScript or C.
 
     Rows sum to 1 after writing: mass that null completion or a choice of words and states left without a target goes
     to an extra state "lost". A linear automaton goes to dot, json and onnx; formats of probabilities get its readable
     automaton instead. For model checkers, extract with --method stochastic.
+
+    js and c are programs: a module or a C99 file that predicts and explains texts without anything else.
 
     dfa makes a minimal deterministic automaton of an automaton or a classifier: states differ by the classes of their
     continuations. It reports on how many fresh words the two agree, with 95 % confidence.
 
     Examples:
       wfalens export films.wfa --words top:500 -o films.drn
+      wfalens export films.wfa -o films.js -C export.bits=8 -C export.max_bytes=64k
       wfalens export tomita.wfa --format dfa -o tomita.dot
       wfalens export tomita.rnn --format dfa -o tomita.json -C dfa.algorithm=kv
 
     Args:
-        format_name: dot, openfst, prism, drn, json, onnx or aalpy; dfa: a minimal deterministic automaton (.dot,
+        format_name: dot, openfst, prism, drn, json, onnx, aalpy, js or c; dfa: a minimal deterministic automaton (.dot,
             .json).
     """
     check_outputs(out, force=force)
@@ -88,7 +98,10 @@ def export_automaton(
         print_result(_learned(source, out, words, settings), settings.as_json, about={"out": str(out)})
         return
     wfa, how = open_wfa(Path(source), settings.texts), settings.export
-    options: dict[str, Any] = {} if how.class_name is None else {"class_name": how.class_name}
+    given = {"class_name": how.class_name, "bits": how.bits, "max_bytes": how.max_bytes}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if how.texts is not None:
+        options["texts"] = open_corpus(how.texts, settings.texts, "test", labels=False).texts
     if how.flows is not None:
         options["flows"] = how.flows or None  # 0: all
     made = export.export_files(
@@ -102,6 +115,8 @@ def export_automaton(
     )
     check_outputs(*made.files, force=force)
     print_result(made.write(), settings.as_json)
+    if made.remark is not None:
+        note(made.remark)
 
 
 def _learned(source: str, out: Path, words: list[str] | None, settings: Settings) -> Any:

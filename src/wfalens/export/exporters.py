@@ -51,6 +51,7 @@ class Content:
     """What a format of several files writes: their contents by the endings that take the place of the path's."""
 
     files: dict[str, str | bytes]  # "" for the path itself
+    words: int  # with an entry of their own
     remark: str
 
 
@@ -172,7 +173,7 @@ def export_files(
         content = chosen.write(part, **options)
         sizes, transitions = (len(part.words), len(part.states)), len(part.weight)
     if isinstance(content, Content):
-        remark = content.remark
+        remark, sizes = content.remark, (content.words, sizes[1])
         made = {path.with_suffix(ending) if ending else path: each for ending, each in content.files.items()}
     else:
         made = {path: content}

@@ -19,8 +19,8 @@ _MOST_BYTES = 2_400_000  # before they are written as text, which takes a third 
 def embedded_runtime(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
     """As many of the most common words as fit; all others read as `<unk>`. The runtime in the page reads it."""
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
-    common = common[wfa.word_counts[common] > 0].astype(np.int32)
-    tables = make_tables(wfa, common, 16 if isinstance(wfa, LinearWFA) else 8, most_bytes, for_page=True)
+    ids = np.array(common[wfa.word_counts[common] > 0], np.int32)
+    tables = make_tables(wfa, ids, 16 if isinstance(wfa, LinearWFA) else 8, most_bytes, for_page=True)
     if tables is None:
         raise InputError("the automaton is too large for a page", code="not-embeddable")
     tokens = max(1, int(wfa.word_counts[UNKNOWN + 1 :].sum()))

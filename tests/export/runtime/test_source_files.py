@@ -1,12 +1,18 @@
 """An exported automaton answers in Node and in C as it does in Python."""
 
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.automata import linear_sample, sample
 from tests.errors import raises
 from tests.export.runtime.harness import (
+    GCC,
     PROBABILITY_ONE,
+    SANITIZED,
+    STRICT,
     Exported,
     assert_bit_equal,
     needs_gcc,
@@ -151,3 +157,20 @@ def test_words_read_by_their_form_are_refused():
     wfa.encoder = TextEncoder(wfa.encoder.vocabulary, "whitespace", forms=forms)
     with raises("word-forms"):
         to_js(wfa)
+
+
+def test_the_example_in_c_classifies_lines(tmp_path, newsroom_wfa):
+    wfa = newsroom_wfa
+    wfa.export(tmp_path / "model.c", bits=16)
+    example = Path(__file__).resolve().parents[3] / "examples" / "c" / "classify.c"
+    (tmp_path / "classify.c").write_text(example.read_text())
+    built = [GCC, *STRICT, *SANITIZED, "classify.c", "model.c", "-o", "classify"]
+    subprocess.run(built, cwd=tmp_path, check=True)
+    words = [word for word in wfa.encoder.vocabulary.words[2:] if word.isalnum()]
+    texts = [" ".join(words[at : at + 5]) for at in range(0, 50, 5)]
+    ran = subprocess.run([tmp_path / "classify"], input="\n".join(texts), capture_output=True, check=True, text=True)
+    lines = ran.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(wfa.predict(texts))
+    for line, text in zip(lines, texts, strict=True):
+        values = wfa.explain(text).of_class(line.split()[0])
+        assert line.split("\t")[1].split()[0] == text.split()[int(values.argmax())]

@@ -117,13 +117,15 @@ function tokenizer(numbers, arrays) {
 
 // --- the list of words
 
+// UTF-8, each byte a character, as text; halves of surrogate pairs may stand in it
 function spelled(bytes) {
+  if (/^[\0-\x7f]*$/.test(bytes)) return bytes;
   let text = '';
   for (let at = 0; at < bytes.length; ) {
-    const lead = bytes[at],
+    const lead = bytes.charCodeAt(at),
       more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     let code = lead < 0x80 ? lead : lead & (0x3f >> more);
-    for (let k = 1; k <= more; k += 1) code = code * 64 + (bytes[at + k] & 0x3f);
+    for (let k = 1; k <= more; k += 1) code = code * 64 + (bytes.charCodeAt(at + k) & 0x3f);
     text += String.fromCodePoint(code);
     at += more + 1;
   }
@@ -131,25 +133,34 @@ function spelled(bytes) {
 }
 
 // words are front-coded: what a word shares with the one before, its own rest, its entry
-function wordMap({ word_count: count, wide_entries: wide }, { words }) {
+function wordMap({ word_count: count, wide_entries: wide }, listed) {
   const entries = new Map(),
-    letters = [];
+    byte = (at) => listed.charCodeAt(at);
+  let word = '';
   for (let at = 0, done = 0; done < count; done += 1) {
-    const shared = words[at] >> 4;
-    let rest = words[at] & 15;
+    const shared = byte(at) >> 4;
+    let rest = byte(at) & 15;
     at += 1;
     if (rest === 15)
       do {
-        rest += words[at];
+        rest += byte(at);
         at += 1;
-      } while (words[at - 1] === 255);
-    letters.length = shared;
-    for (let k = 0; k < rest; k += 1) letters.push(words[at + k]);
+      } while (byte(at - 1) === 255);
+    word = word.slice(0, shared) + listed.slice(at, at + rest);
     at += rest;
-    entries.set(spelled(letters), wide ? words[at] + 256 * words[at + 1] : words[at]);
+    entries.set(spelled(word), wide ? byte(at) + 256 * byte(at + 1) : byte(at));
     at += wide ? 2 : 1;
   }
   return entries;
+}
+
+// --- outputs: vector·table
+
+function products(vector, table, rows, columns) {
+  const sums = new Array(columns).fill(0);
+  for (let i = 0; i < rows; i += 1)
+    for (let c = 0; c < columns; c += 1) sums[c] += vector[i] * table[i * columns + c];
+  return sums;
 }
 
 // --- stochastic kinds: a distribution of whole numbers that sum to `state_one`
@@ -180,8 +191,8 @@ function stochastic(numbers, arrays) {
       for (let i = 0; i < n; i += 1) {
         const mass = d[i],
           size = dense ? n : sizes[entry * n + i];
-        if (mass !== 0)
-          for (let k = 0; k < size; k += 1) sums[dense ? k : targets[at + k]] += mass * weights[at + k];
+        if (dense) for (let j = 0; j < n; j += 1) sums[j] += mass * weights[at + j];
+        else for (let k = at; k < at + size; k += 1) sums[targets[k]] += mass * weights[k];
         at += size;
       }
       for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
@@ -207,13 +218,7 @@ function stochastic(numbers, arrays) {
       for (let j = 0; j < n; j += 1) mass += d[j];
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
-    weights(d) {
-      return Array.from({ length: classes }, (_, c) => {
-        let sum = 0;
-        for (let i = 0; i < n; i += 1) sum += d[i] * final[i * classes + c];
-        return sum;
-      });
-    },
+    weights: (d) => products(d, final, n, classes),
     probabilities(sums) {
       const parts = sums.map((sum) => Math.floor(sum / total)),
         all = parts.reduce((a, b) => a + b, 0);
@@ -333,13 +338,7 @@ function linear(numbers, arrays) {
     column: (c) => Float64Array.from({ length: states }, (_, i) => 16 * final[i * classes + c]),
     keepMass: () => {},
     rescale: () => {},
-    weights(x) {
-      return Array.from({ length: classes }, (_, c) => {
-        let sum = 0;
-        for (let i = 0; i < states; i += 1) sum += x[i] * final[i * classes + c];
-        return sum;
-      });
-    },
+    weights: (x) => products(x, final, states, classes),
     // the softmax, to the base of 2
     probabilities(sums) {
       const most = Math.max(...sums);
@@ -404,7 +403,7 @@ function automaton(tables) {
   const { numbers, class_names: classes } = tables;
   const arrays = Object.fromEntries(Object.entries(tables.arrays).map(([name, array]) => [name, decoded(array)]));
   const split = tokenizer(numbers, arrays),
-    entryOf = wordMap(numbers, arrays);
+    entryOf = wordMap(numbers, atob(tables.arrays.words[1]));
   const kind = numbers.linear ? linear(numbers, arrays) : stochastic(numbers, arrays);
   const valueOne = 2 ** (50 - numbers.logit_bits);
 
@@ -415,13 +414,12 @@ function automaton(tables) {
     if (most === 0 || all.length <= most) return all;
     return numbers.keeps_end ? all.slice(-most) : all.slice(0, most);
   }
-  function entriesOf(words) {
-    return words.map((word) => {
-      const entry = entryOf.get(word);
-      if (entry === undefined && numbers.closed) throw new RangeError(`the alphabet is closed and lacks ${word}`);
-      return entry ?? 0; // that of unknown words
-    });
+  function entry(word) {
+    const found = entryOf.get(word);
+    if (found === undefined && numbers.closed) throw new RangeError(`the alphabet is closed and lacks ${word}`);
+    return found ?? 0; // that of unknown words
   }
+  const entriesOf = (words) => words.map(entry);
   function answer(state) {
     const sums = kind.weights(state);
     const index = kind.decided(sums) ? sums.indexOf(Math.max(...sums)) : -1;
@@ -429,11 +427,14 @@ function automaton(tables) {
     return { label: index < 0 ? null : classes[index], index, probabilities };
   }
   function last(entries, each = () => {}) {
-    let [state, after] = [Float64Array.from(kind.initial), new Float64Array(numbers.states)];
+    let state = new Float64Array(kind.initial),
+      after = new Float64Array(numbers.states);
     each(state);
-    for (const entry of entries) {
-      kind.step(state, entry, after);
-      [state, after] = [after, state];
+    for (let t = 0; t < entries.length; t += 1) {
+      const before = state;
+      kind.step(before, entries[t], after);
+      state = after;
+      after = before;
       kind.rescale(state);
       each(state);
     }

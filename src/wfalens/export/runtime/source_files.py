@@ -57,7 +57,7 @@ def to_js(
         f"const model = automaton({_javascript(to_dict(best))});\n"
         "export const { classes, unit, tokens, predict, trace, explain } = model;\nexport default model;\n"
     )
-    return Content({"": module}, remark)
+    return Content({"": module}, len(best.ids), remark)
 
 
 @exporter("c", suffixes=(".c",), factored=True)
@@ -75,7 +75,7 @@ def to_c(
     most = None if max_bytes is None else _bytes(max_bytes)
     tables, remark = runtime_tables(wfa, words, states, threshold, bits, most, texts)
     header = _header(tables)
-    return Content({"": _source(tables, header), ".h": header}, remark)
+    return Content({"": _source(tables, header), ".h": header}, len(tables.ids), remark)
 
 
 def runtime_tables(

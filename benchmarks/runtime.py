@@ -1,0 +1,392 @@
+"""Automata as files: how small they are at a wanted CR, and how quickly C and JavaScript read texts with them.
+
+sizes   per data set: the smallest JavaScript file with CR at least .90 (film reviews), .95 (toxic comments) and .88
+        (news), over readable automata of three sizes, 8 bits, and budgets of bytes; beside it, a bag of words distilled
+        from the network with as many bytes (an 8-bit weight for each word and class, in the same list of words)
+speed   on news titles, one core: C (gcc -O3 -march=native) and Node, from texts and, of C, from tokens; against torch's
+        LSTM in batches, ONNX Runtime in float and int8, and ONNX Runtime Web (WASM in Node) if npm can install it
+
+Rates are medians of several runs on the same texts, by processor time, as other work may share the machine. Peers get
+word ids: splitting texts is not counted for them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import torch
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from common import CACHE, arguments, finish, show
+from wfalens.automaton import WFA
+from wfalens.export.runtime.fixed_point import importance, make_tables, outputs
+from wfalens.export.runtime.source_files import to_c, to_js
+from wfalens.export.runtime.word_list import packed_words
+from wfalens.extraction import Linear, Readable, extract
+from wfalens.models import RNNClassifier, Trainer
+from wfalens.text import load_dataset
+from wfalens.text.datasets.catalogue import DATASETS, is_available
+
+GOALS = {"rotten_tomatoes": 0.90, "jigsaw_toxic": 0.95, "tagmynews": 0.88}
+SIZES = {"tiny": (8, 12), "page": (12, 32), "poster": (24, 64)}
+BUDGETS = (20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120, 150, 200, 300)  # thousands of bytes of a file
+NEWS = "tagmynews"
+MOST_TEXTS, BATCH, RUNS = 20_000, 256, 7
+C_DRIVER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "model.h"
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+int main(int argc, char **argv) {
+  size_t texts = 0, size = 0, room = 1 << 26, at, all = 0, runs = (size_t)atoi(argv[1]), run;
+  char *buffer = malloc(room), **start = malloc(sizeof *start << 20);
+  uint32_t probabilities[WFA_CLASSES];
+  long sum = 0;
+  (void)argc;
+  size = fread(buffer, 1, room, stdin);
+  for (at = 0; at < size; at++)
+    if (at == 0 || buffer[at - 1] == '\n') start[texts++] = buffer + at;
+  start[texts] = buffer + size;
+  size_t *first = malloc(sizeof *first * (texts + 1));
+  wfa_token *tokens = malloc(sizeof *tokens * (size + 1));
+  for (at = 0; at < texts; at++) {
+    first[at] = all;
+    all += wfa_tokens(start[at], (size_t)(start[at + 1] - start[at]), tokens + all, size - all);
+  }
+  first[texts] = all;
+  for (run = 0; run < runs; run++) {
+    double began = now(), split, done;
+    for (at = 0; at < texts; at++) sum += wfa_predict(start[at], (size_t)(start[at + 1] - start[at]), probabilities);
+    split = now();
+    for (at = 0; at < texts; at++)
+      sum += wfa_predict_tokens(tokens + first[at], first[at + 1] - first[at], probabilities);
+    done = now();
+    printf("%.9f %.9f\n", split - began, done - split);
+  }
+  fprintf(stderr, "%ld %zu\n", sum, all);
+  return 0;
+}
+"""
+NODE_DRIVER = """
+import { readFileSync } from 'node:fs';
+const began = process.cpuUsage();
+const spent = (since) => { const { user, system } = process.cpuUsage(since); return (user + system) / 1e6; };
+const model = await import('./model.mjs');
+model.predict('a first text');
+const cold = 1000 * spent(began);
+const texts = JSON.parse(readFileSync('texts.json', 'utf8')), seconds = [];
+for (let run = 0; run < RUNS; run += 1) {
+  const start = process.cpuUsage();
+  for (const text of texts) model.predict(text);
+  seconds.push(spent(start));
+}
+console.log(JSON.stringify({ cold, seconds }));
+"""
+WEB_DRIVER = """
+import { readFileSync } from 'node:fs';
+const began = process.cpuUsage();
+const spent = (since) => { const { user, system } = process.cpuUsage(since); return (user + system) / 1e6; };
+const ort = await import('onnxruntime-web');
+ort.env.wasm.numThreads = 1;
+const session = await ort.InferenceSession.create(readFileSync('model.onnx'), { executionProviders: ['wasm'] });
+const batches = JSON.parse(readFileSync('batches.json', 'utf8'));
+const inputs = batches.map(([rows, columns, ids, lengths]) => ({
+  ids: new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), [rows, columns]),
+  lengths: new ort.Tensor('int64', BigInt64Array.from(lengths, BigInt), [rows]),
+}));
+await session.run(inputs[0]);
+const cold = 1000 * spent(began), seconds = [];
+for (let run = 0; run < RUNS; run += 1) {
+  const start = process.cpuUsage();
+  for (const each of inputs) await session.run(each);
+  seconds.push(spent(start));
+}
+console.log(JSON.stringify({ cold, seconds }));
+"""
+
+
+def model_of(options, name: str, train) -> RNNClassifier:
+    CACHE.mkdir(exist_ok=True)
+    path, known = CACHE / f"runtime{'-quick' if options.quick else ''}-{name}.rnn", DATASETS[name]
+    if not path.exists():
+        print(f"training {path.name} …", file=sys.stderr)
+        settings = {"max_length": known.max_length, "tokenizer": known.tokenizer, "seed": 0}
+        Trainer(**settings, epochs=2 if options.quick else 4).train(train).model.save(path)
+    return RNNClassifier.load(path)
+
+
+def automaton(options, name: str, kind: str, model, train) -> WFA:
+    path = CACHE / f"runtime{'-quick' if options.quick else ''}-{name}-{kind}.wfa"
+    if not path.exists() or WFA.load(path).encoder != model.encoder:
+        print(f"extracting {path.name} …", file=sys.stderr)
+        if kind == "linear":
+            method = Linear(epochs=1 if options.quick else 6)
+        else:
+            short = {"start_epochs": 3, "epochs": 6, "final_epochs": 3} if options.quick else {}
+            method = Readable(states=SIZES[kind][0], clusters=SIZES[kind][1], **short)
+        extract(model, train, method, seed=0).save(path)
+    return WFA.load(path)
+
+
+def sizes(options, name: str, train, test) -> dict[str, object]:
+    """The smallest file that reaches the goal; and a bag of words of as many bytes."""
+    model = model_of(options, name, train)
+    ids = model.encoder.encode(test.texts).nonempty()[1]
+    expected = model.trace(ids).last().argmax(1)
+    rows = []
+    for kind in SIZES:
+        wfa = automaton(options, name, kind, model, train)
+        full = float((wfa.predict_indices(ids) == expected).mean())
+        words = np.arange(2, len(model.encoder.vocabulary), dtype=np.int32)
+        words = words[np.argsort(-importance(wfa, words), kind="stable")]
+        around = len(to_js(wfa, words=10, bits=8).files[""]) - 4 * make_tables(wfa, words[:10], 8).bytes // 3
+        for budget in BUDGETS:
+            tables = make_tables(wfa, words, 8, (budget * 1000 - around) * 3 // 4)
+            if tables is None:
+                continue
+            said = outputs(tables, wfa, ids).argmax(1)
+            row = {"kind": kind, "states": wfa.states, "words": len(tables.ids), "cr": float((said == expected).mean())}
+            rows.append(row | {"bytes": around + 4 * tables.bytes // 3, "tables": tables.bytes, "cr_full": full})
+            if rows[-1]["cr"] >= GOALS[name] or len(tables.ids) >= len(words) * 0.99:
+                break
+    reached = [row for row in rows if row["cr"] >= GOALS[name]]
+    best = min(reached, key=lambda row: row["bytes"]) if reached else max(rows, key=lambda row: row["cr"])
+    return {**best, "goal": GOALS[name], "reached": bool(reached), "bag": bag(model, train, test, best["tables"])}
+
+
+def bag(model, train, test, most_bytes: int) -> dict[str, float]:
+    """A logistic regression on words, distilled from the network: the heaviest words that fit, with 8-bit weights."""
+    split, ids = model.encoder.tokens, model.encoder.encode(test.texts)
+    counted = CountVectorizer(tokenizer=lambda text: split(text), token_pattern=None, lowercase=False, binary=True)
+    asked = [text for text, length in zip(test.texts, ids.lengths, strict=True) if length]
+    known = counted.fit_transform(train.texts)
+    encoded = model.encoder.encode(train.texts)
+    labels = np.zeros(len(train.texts), np.int64)
+    labels[encoded.lengths > 0] = model.trace(encoded.nonempty()[1]).last().argmax(1)
+    rule = LogisticRegression(max_iter=200).fit(known, labels)
+    seen, names = np.asarray(known.sum(0)).ravel(), counted.get_feature_names_out()
+    order = np.argsort(
+        -seen * np.abs(rule.coef_ - rule.coef_.mean(0)).sum(0) if len(rule.coef_) > 1 else -seen * np.abs(rule.coef_[0])
+    )
+    per_word, low, high = len(rule.coef_), 0, len(names)
+    while low < high:
+        middle = (low + high + 1) // 2
+        arrays, _ = packed_words(list(names[order[:middle]]), np.arange(middle), True)
+        fits = sum(array.nbytes for array in arrays.values()) + per_word * middle <= most_bytes
+        low, high = (middle, high) if fits else (low, middle - 1)
+    weights = np.zeros_like(rule.coef_)
+    scale = np.abs(rule.coef_).max() / 127
+    weights[:, order[:low]] = np.rint(rule.coef_[:, order[:low]] / scale) * scale
+    scores = counted.transform(asked) @ weights.T + rule.intercept_
+    said = rule.classes_[scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)]
+    expected = model.trace(ids.nonempty()[1]).last().argmax(1)
+    return {
+        "words": low,
+        "cr": float((said == expected).mean()),
+        "cr_full": float((rule.predict(counted.transform(asked)) == expected).mean()),
+    }
+
+
+class LastOutput(torch.nn.Module):
+    """The network for whole texts: ids and lengths to class distributions."""
+
+    def __init__(self, network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, ids, lengths):
+        outputs = self.network(ids)
+        return torch.softmax(outputs[torch.arange(ids.shape[0]), lengths - 1], 1)
+
+
+def batches_of(ids) -> list[tuple[np.ndarray, np.ndarray]]:
+    order, made = np.argsort(ids.lengths, kind="stable"), []
+    for at in range(0, len(order), BATCH):
+        part = ids.take(order[at : at + BATCH])
+        table = np.zeros((len(part), int(part.lengths.max())), np.int64)
+        for row, text in enumerate(part):
+            table[row, : len(text)] = text
+        made.append((table, part.lengths.astype(np.int64)))
+    return made
+
+
+def timed(run: Callable[[], object], times: int) -> list[float]:
+    run()
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        run()
+        found.append(time.process_time() - began)
+    return found
+
+
+def onnx_files(model, batches, folder: Path) -> dict[str, Path]:
+    import onnx
+    from onnxruntime.quantization import quantize_dynamic
+
+    network = LastOutput(model.network).eval()
+    example = tuple(torch.from_numpy(part[:2]) for part in batches[-1])
+    plain, small = folder / "model.onnx", folder / "int8.onnx"
+    axes = {"ids": {0: "batch", 1: "time"}, "lengths": {0: "batch"}}
+    torch.onnx.export(
+        network, example, plain, input_names=["ids", "lengths"], output_names=["out"], dynamic_axes=axes, dynamo=False
+    )
+    onnx.checker.check_model(onnx.load(plain))
+    quantize_dynamic(plain, small)
+    return {"float": plain, "int8": small}
+
+
+def peers(options, model, ids, folder: Path) -> dict[str, dict[str, float]]:
+    """Texts per second of the network as others run it, on one thread."""
+    import onnxruntime
+
+    torch.set_num_threads(1)
+    runs, batches = 3 if options.quick else RUNS, batches_of(ids)
+    seconds = {"torch": timed(lambda: model.trace(ids).last(), runs)}
+    expected = np.concatenate(
+        [
+            model.network(torch.from_numpy(table)).detach().numpy()[np.arange(len(table)), lengths - 1]
+            for table, lengths in batches
+        ]
+    ).argmax(1)
+    for name, path in onnx_files(model, batches, folder).items():
+        how = onnxruntime.SessionOptions()
+        how.intra_op_num_threads = how.inter_op_num_threads = 1
+        session = onnxruntime.InferenceSession(path, how, providers=["CPUExecutionProvider"])
+
+        def run(session=session) -> np.ndarray:
+            return np.concatenate(
+                [session.run(None, {"ids": table, "lengths": lengths})[0] for table, lengths in batches]
+            )
+
+        print(f"onnx {name}: same class as torch {np.mean(run().argmax(1) == expected):.4f}", file=sys.stderr)
+        seconds[f"onnx_{name}"] = timed(run, runs)
+    found = {name: {"texts_per_second": len(ids) / median(each)} for name, each in seconds.items()}
+    if not options.quick and shutil.which("npm"):
+        found |= web(ids, batches, folder, runs)
+    return found
+
+
+def web(ids, batches, folder: Path, runs: int) -> dict[str, dict[str, float]]:
+    """ONNX Runtime Web in Node; nothing if it cannot be installed."""
+    installed = subprocess.run(
+        [shutil.which("npm"), "install", "--no-audit", "--no-fund", "onnxruntime-web"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    if installed.returncode:
+        print(f"no onnxruntime-web: {installed.stderr.decode()[-300:]}", file=sys.stderr)
+        return {}
+    data = [[*table.shape, table.ravel().tolist(), lengths.tolist()] for table, lengths in batches]
+    (folder / "batches.json").write_text(json.dumps(data))
+    (folder / "web.mjs").write_text(WEB_DRIVER.replace("RUNS", str(runs)))
+    ran = subprocess.run([shutil.which("node"), "web.mjs"], cwd=folder, capture_output=True, check=False, text=True)
+    if ran.returncode:
+        print(ran.stderr[-500:], file=sys.stderr)
+        return {}
+    answer = json.loads(ran.stdout.splitlines()[-1])
+    return {"onnx_web": {"texts_per_second": len(ids) / median(answer["seconds"]), "cold_start_ms": answer["cold"]}}
+
+
+def ours(options, wfa: WFA, bits: int, texts: list[str], folder: Path) -> dict[str, float]:
+    """The exported automaton in C and in Node."""
+    runs = 3 if options.quick else RUNS
+    source = to_c(wfa, bits=bits).files
+    (folder / "model.c").write_text(source[""])
+    (folder / "model.h").write_text(source[".h"])
+    (folder / "driver.c").write_text(C_DRIVER)
+    built = [shutil.which("gcc") or "gcc", "-std=gnu99", "-O3", "-march=native", "model.c", "driver.c", "-o", "program"]
+    subprocess.run(built, cwd=folder, check=True)
+    ran = subprocess.run(
+        [folder / "program", str(runs)], input="\n".join(texts).encode(), capture_output=True, check=True
+    )
+    lines = [list(map(float, line.split())) for line in ran.stdout.decode().splitlines()]
+    module = to_js(wfa, bits=bits).files[""]
+    (folder / "model.mjs").write_text(module, encoding="utf-8")
+    (folder / "texts.json").write_text(json.dumps(texts))
+    (folder / "driver.mjs").write_text(NODE_DRIVER.replace("RUNS", str(runs)))
+    node = subprocess.run([shutil.which("node"), "driver.mjs"], cwd=folder, capture_output=True, check=True, text=True)
+    answer = json.loads(node.stdout.splitlines()[-1])
+    tables = make_tables(wfa, np.arange(1, len(wfa.encoder.vocabulary), dtype=np.int32), bits)
+    return {
+        "bytes": len(module.encode()),
+        "tables": tables.bytes,
+        "c_texts_per_second": len(texts) / median(line[0] for line in lines),
+        "c_tokens_texts_per_second": len(texts) / median(line[1] for line in lines),
+        "node_texts_per_second": len(texts) / median(answer["seconds"]),
+        "cold_start_ms": answer["cold"],
+    }
+
+
+def speeds(options, train, test) -> dict[str, object]:
+    model = model_of(options, NEWS, train)
+    ids = model.encoder.encode(test.texts)
+    texts = [text.replace("\n", " ") for text, length in zip(test.texts, ids.lengths, strict=True) if length]
+    ids = ids.nonempty()[1]
+    expected = model.trace(ids).last().argmax(1)
+    result: dict[str, object] = {"texts": len(texts), "tokens": len(ids.values)}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        result["peers"] = rivals = peers(options, model, ids, folder)
+        fastest = max(each["texts_per_second"] for peer, each in rivals.items() if peer != "onnx_web")
+        for kind in ("page", "poster", "linear"):
+            wfa = automaton(options, NEWS, kind, model, train)
+            row = ours(options, wfa, 8, texts, folder)
+            row["cr"] = float((wfa.predict_indices(ids) == expected).mean())
+            row["speedup_c"] = row["c_texts_per_second"] / fastest
+            row["speedup_c_tokens"] = row["c_tokens_texts_per_second"] / fastest
+            if "onnx_web" in rivals:
+                row["speedup_node"] = row["node_texts_per_second"] / rivals["onnx_web"]["texts_per_second"]
+            result[kind] = row
+    return result
+
+
+def main() -> None:
+    options = arguments(
+        __doc__.splitlines()[0], lambda parser: parser.add_argument("--only", choices=("sizes", "speed"))
+    )
+    result: dict[str, object] = {}
+    for name in GOALS:
+        if not is_available(name, options.data):
+            print(f"no {name}", file=sys.stderr)
+            continue
+        train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
+        train = (
+            train.sample(3000 if options.quick else MOST_TEXTS, 0)
+            if len(train) > MOST_TEXTS or options.quick
+            else train
+        )
+        if options.only != "speed":
+            row = sizes(options, name, train, test)
+            result[name] = row
+            show(
+                f"{name}: the smallest file",
+                [*list(row)[:-1], "bag of words"],
+                [[*list(row.values())[:-1], row["bag"]["cr"]]],
+            )
+        if options.only != "sizes" and name == NEWS:
+            result["speed"] = found = speeds(options, train, test)
+            show("peers", ["", "texts/s"], [[peer, each["texts_per_second"]] for peer, each in found["peers"].items()])
+            kinds = [kind for kind in found if kind in ("page", "poster", "linear")]
+            show("news titles", ["", *found[kinds[0]]], [[kind, *found[kind].values()] for kind in kinds])
+    finish(options, result)
+
+
+if __name__ == "__main__":
+    main()
