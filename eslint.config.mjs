@@ -5,13 +5,13 @@ import globals from 'globals';
 export default [
   js.configs.recommended,
   {
-    files: ['src/wfalens/report/static/*.js'],
+    files: ['src/wfalens/report/static/*.js', 'src/wfalens/export/runtime/*.js'],
     languageOptions: { ecmaVersion: 2022, sourceType: 'script', globals: { ...globals.browser, lens: 'readonly' } },
     rules: {
       eqeqeq: 'error',
       'no-var': 'error',
       'prefer-const': 'error',
-      'no-control-regex': 'off', // dom.js looks for control characters, to show them
+      'no-control-regex': 'off', // dom.js and runtime.js look for control characters
     },
   },
 ];

@@ -17,13 +17,15 @@ def build(wfa: WFA, title: str = "What does it think?") -> str:
     model = to_js(wfa, bits=16, max_bytes=MOST_BYTES).files[""]
     script = f"{model}\n{(HERE / 'page.js').read_text('utf-8')}"
     style = (HERE / "page.css").read_text("utf-8")
-    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; base-uri 'none'"
+    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f'<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><style>{style}</style></head>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
+        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"></head>'
         f'<body><h1>{title}</h1><textarea id="text" rows="3" aria-label="Your text"></textarea>'
-        f'<p id="answer" aria-live="polite"></p><p id="words"></p><script type="module">{script}</script></body></html>\n'
+        f'<p id="answer" aria-live="polite"></p><p id="words"></p><script type="module">{script}</script>'
+        "</body></html>\n"
     )
 
 

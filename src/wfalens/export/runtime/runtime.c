@@ -12,9 +12,13 @@ static int64_t shifted(int64_t x, unsigned bits) { return x >= 0 ? x >> bits : ~
 /* --- texts to code points */
 
 static size_t decode(const unsigned char *text, size_t at, size_t end, uint32_t *code) {
-  unsigned lead = text[at], more = lead < 0x80 ? 0 : lead < 0xC2 ? 4 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : lead < 0xF5 ? 3 : 4;
-  uint32_t value = more == 0 ? lead : lead & (0x3Fu >> more);
   static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+  unsigned lead = text[at], more = lead < 0xC2 ? 4 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : lead < 0xF5 ? 3 : 4;
+  uint32_t value = lead & (0x3Fu >> more);
+  if (lead < 0x80) {
+    *code = lead;
+    return at + 1;
+  }
   if (more < 4 && end - at > more) {
     unsigned k;
     for (k = 1; k <= more && (text[at + k] & 0xC0u) == 0x80u; k++) value = value * 64 + (text[at + k] & 0x3Fu);
@@ -29,6 +33,7 @@ static size_t decode(const unsigned char *text, size_t at, size_t end, uint32_t 
 
 #if !WFA_GRAM || WFA_STRIP
 static int is_space(uint32_t code) {
+  if (code > 0x20 && code < 0x85) return 0;
   return (code >= 9 && code <= 13) || (code >= 0x1C && code <= 0x20) || code == 0x85 || code == 0xA0 || code == 0x1680 ||
          (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
          code == 0x3000;
@@ -238,14 +243,13 @@ static void look_up(const spelling *word, wfa_token *token) {
   token->known = 0;
   if (word->size > WFA_LONGEST_WORD) return;
   while (low < high) {
-    size_t middle = (low + high) / 2, size, both;
-    int order;
+    size_t middle = (low + high) / 2, size, both, k = 0;
     at = wfa_words + wfa_blocks[middle];
     size = *at++ & 15u;
     if (size == 15) do size += *at; while (*at++ == 255);
     both = size < word->size ? size : word->size;
-    order = memcmp(at, word->bytes, both);
-    if (order < 0 || (order == 0 && size <= word->size)) low = middle + 1;
+    while (k < both && at[k] == word->bytes[k]) k++;
+    if (k < both ? at[k] < word->bytes[k] : size <= word->size) low = middle + 1;
     else high = middle;
   }
   if (low == 0) return;
@@ -415,6 +419,7 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
 /* --- stochastic kinds: a distribution of whole numbers that sum to WFA_STATE_ONE */
 
 typedef uint32_t state_number;
+#define PADDED ((WFA_STATES + 7) / 8 * 8) /* whole vectors; the table of weights is as much longer */
 #define CHANGE_ONE_BITS 0
 #define COLUMN_FACTOR 1
 
@@ -437,13 +442,13 @@ static void keep_mass(state_number *d) {
 
 /* d -> d*E */
 static void step(const state_number *d, size_t entry, state_number *after) {
-  wfa_sum sums[WFA_STATES] = {0};
+  wfa_sum sums[PADDED] = {0};
   size_t i, j;
 #if WFA_DENSE
   const wfa_weight *row = wfa_weights + entry * WFA_STATES * WFA_STATES;
   for (i = 0; i < WFA_STATES; i++, row += WFA_STATES) {
     const wfa_sum mass = d[i];
-    for (j = 0; j < WFA_STATES; j++) sums[j] += mass * row[j];
+    for (j = 0; j < PADDED; j++) sums[j] += mass * row[j]; /* those behind the row are not used */
   }
 #else
   size_t at = wfa_matrix_starts[entry];

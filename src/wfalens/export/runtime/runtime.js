@@ -121,7 +121,7 @@ function tokenizer(numbers, arrays) {
 function spelled(bytes) {
   if (/^[\0-\x7f]*$/.test(bytes)) return bytes;
   let text = '';
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const lead = bytes.charCodeAt(at),
       more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     let code = lead < 0x80 ? lead : lead & (0x3f >> more);
@@ -158,8 +158,7 @@ function wordMap({ word_count: count, wide_entries: wide }, listed) {
 
 function products(vector, table, rows, columns) {
   const sums = new Array(columns).fill(0);
-  for (let i = 0; i < rows; i += 1)
-    for (let c = 0; c < columns; c += 1) sums[c] += vector[i] * table[i * columns + c];
+  for (let i = 0; i < rows; i += 1) for (let c = 0; c < columns; c += 1) sums[c] += vector[i] * table[i * columns + c];
   return sums;
 }
 
@@ -266,8 +265,7 @@ function linear(numbers, arrays) {
     return Float64Array.from({ length: columns }, (_, c) => {
       let sum = 0;
       for (let r = 0; r < factors; r += 1) sum += arrays.factors[entry * factors + r] * expansion[r * columns + c];
-      const value =
-        offset[c] + Math.floor((Math.floor(sum / 2 ** firstShift) * multipliers[c]) / 2 ** shifts[c]);
+      const value = offset[c] + Math.floor((Math.floor(sum / 2 ** firstShift) * multipliers[c]) / 2 ** shifts[c]);
       return cut(value, 2 ** 31 - 1);
     });
   }
@@ -399,6 +397,7 @@ function shapley(kind, numbers, arrays, entries, absent) {
 
 // --- the model
 
+/* exported automaton */
 function automaton(tables) {
   const { numbers, class_names: classes } = tables;
   const arrays = Object.fromEntries(Object.entries(tables.arrays).map(([name, array]) => [name, decoded(array)]));
@@ -466,9 +465,7 @@ function automaton(tables) {
       return {
         words,
         unit: tables.unit,
-        values: words.map((_, t) =>
-          classes.map((_, c) => values[t * classes.length + c] / valueOne),
-        ),
+        values: words.map((_, t) => classes.map((_, c) => values[t * classes.length + c] / valueOne)),
       };
     },
   };

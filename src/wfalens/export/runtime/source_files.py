@@ -26,6 +26,7 @@ _HEADER_NUMBERS = ("classes", "states", "most_explained")
 _SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 _LINE = 30  # numbers of a table in a line
+_LANES = 8  # numbers behind the weights that vectors of a row may reach
 
 
 @dataclass(frozen=True)
@@ -180,8 +181,10 @@ def _source(tables: Tables, header: str) -> str:
     numbers = {name: number for name, number in tables.numbers.items() if name not in _HEADER_NUMBERS}
     numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
     defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
-    arrays = [_array(name, array) for name, array in tables.arrays.items() if len(array)]
-    types = []
+    given, types = dict(tables.arrays), list[str]()
+    if tables.numbers["dense"]:
+        given["weights"] = np.append(given["weights"], np.zeros(_LANES, given["weights"].dtype))
+    arrays = [_array(name, array) for name, array in given.items() if len(array)]
     if not tables.numbers["linear"]:
         weights = tables.arrays["weights"].dtype
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
