@@ -10,19 +10,18 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from wfalens import progress
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 _SUM_BYTES = 4
-_SAID: list[str] = []  # one sentence in a process is enough
+_REPORTED: list[str] = []  # one sentence in a process is enough
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Function], Function]:
+def njit(*, cache: bool = False, **options: Any) -> Any:
     """`numba.njit`; with `cache`, compiled code is kept on disk, with checksums.
 
     Examples:
@@ -34,20 +33,19 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Function], Functio
         42
     """
 
-    def compiled(function: Function) -> Function:
-        dispatcher: Any = numba.njit(**options)(function)
+    def compiled(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options)(function)
         if cache and hasattr(dispatcher, "_cache"):  # there is none where numba is switched off
             try:
                 dispatcher._cache = _GuardedCache(function)
             except (RuntimeError, OSError) as error:  # there is no folder that can be written
                 _say_once(f"compiled code cannot be kept ({error})")
-        kept: Function = dispatcher
-        return kept
+        return dispatcher
 
     return compiled
 
 
-class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+class _CheckedFile(IndexDataCacheFile):
     """Files with a CRC-32 at their end: machine code that changed on the disk would end the process."""
 
     def __init__(self, folder: str, name: str, stamp: Any) -> None:
@@ -76,7 +74,7 @@ def _check_sum(blob: bytes, path: str) -> None:
         raise ValueError(f"{path} is damaged")
 
 
-class _GuardedCache(FunctionCache):  # type: ignore[misc]
+class _GuardedCache(FunctionCache):
     """A cache that goes to another folder where its own fails, and without one where that fails, too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -119,6 +117,6 @@ def _make_private(folder: str) -> None:
 
 
 def _say_once(message: str) -> None:
-    if not _SAID:
-        _SAID.append(message)
+    if not _REPORTED:
+        _REPORTED.append(message)
         progress.say(message)

@@ -40,7 +40,8 @@ def save(wfa: WFA, path: str | Path) -> None:
         header[_READABLE] = fields
         tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
     if wfa.bigrams is not None:
-        tensors |= dict(zip(_BIGRAMS, map(compact, (wfa.bigrams.cluster, wfa.bigrams.counts)), strict=True))
+        bigrams = (compact(wfa.bigrams.cluster), compact(wfa.bigrams.counts))
+        tensors |= dict(zip(_BIGRAMS, bigrams, strict=True))
     write_file(path, FORMAT, VERSION, header, tensors)
 
 

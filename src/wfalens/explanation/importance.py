@@ -357,7 +357,7 @@ def population_importance(
         correction[0, rows], correction[1, rows] = found.mean[places], found.mean_error[places]
     names = tuple(wfa.encoder.vocabulary.decode(ids))
     counts = wfa.word_counts[ids]
-    return Population(names, counts, mean, *correction, error, wfa.class_names, wfa.unit, absence)
+    return Population(names, counts, mean, correction[0], correction[1], error, wfa.class_names, wfa.unit, absence)
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:

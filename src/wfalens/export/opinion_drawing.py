@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -180,8 +181,7 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
     """The five stations from left to right, and the arrows between neighbours; returns where they end."""
     (first, last), (low, high) = ends, _sides(found, line)
     xs = [first + (last - first) * at / 4 for at in range(5)]
-    radii = [max(44.0, 150 * float(share) ** 0.5) for share in line.shares]
-    radii = [min(radius, 88.0) for radius in radii]
+    radii = [min(88.0, max(44.0, 150 * math.sqrt(share))) for share in line.shares]
     canvas.add(Stroke([(first, y), (last, y)], "line", 10))
     for at in range(4):
         start, end = xs[at] + radii[at] * 0.92 + 6, xs[at + 1] - radii[at + 1] * 0.92 - 6
@@ -194,7 +194,7 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
             canvas.add(Stroke(path, colour, _arrow_width(rate), 0.85, head=26.0, tip=f"{percent(rate)} move on"))
             label = y - 74 if lift < 0 else y + 92
             canvas.add(Text(((begin + finish) / 2, label), percent(rate), _USUAL, colour, True, anchor="middle"))
-    room, below = (last - first) / 4 - 8, y + max(*radii, 66) + 26
+    room, below = (last - first) / 4 - 8, y + max(66.0, *radii) + 26
     for at, name in enumerate(_station_names(found, line)):
         _station(canvas, line, at, (xs[at], y), radii[at], low if at < 2 else high, 24)
         canvas.add(Text((xs[at], below), fitted(name, 22, room, bold=True), 22, bold=True, anchor="middle"))

@@ -166,7 +166,8 @@ def bigram_values(
         spread(there, at, back, after, chain=chain.T, step=-1)
     whole = before[-1] @ final  # (Q, C)
     found = np.einsum("tqm,tqcm->tqc", before[1:-1] @ words, after[1:-1])
-    return np.einsum("q,tqc->tc", weight / (1 - z), found - whole)
+    values: NDArray[np.float64] = np.einsum("q,tqc->tc", weight / (1 - z), found - whole)
+    return values
 
 
 def _spread(
