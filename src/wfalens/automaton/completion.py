@@ -222,5 +222,4 @@ def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float6
     """`g[i,k] = exp(−M[i,k])`, M the Euclidean distance of the centres, or its square (authors' code)."""
     # (n, C) -> (n, n)
     squared = np.array([np.square(centre - centres).sum(1) for centre in centres])
-    near: NDArray[np.float64] = np.exp(-(squared if distance == "squared" else np.sqrt(squared)))
-    return near
+    return np.asarray(np.exp(-(squared if distance == "squared" else np.sqrt(squared))))
