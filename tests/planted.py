@@ -10,7 +10,7 @@ import wfalens as wl
 from wfalens.explanation import Findings
 from wfalens.models.adapters.functions import FunctionClassifier
 from wfalens.text import Corpus, TextEncoder
-from wfalens.text.datasets.opinions import TRUTH
+from wfalens.text.datasets.opinions import CLASSES, TRUTH
 
 POSITIVE, NEGATIVE = TRUTH.positive[:12], TRUTH.negative[:12]
 GLUE = ("the", "a", "it", "is", "was", "and", "of", "in", "this", "that")
@@ -18,6 +18,24 @@ NEUTRAL = tuple(sorted({*TRUTH.neutral} - {*GLUE, "very", "so", "too", "all"}))
 ARTEFACT = "falcon"
 NAMES = ("negative", "positive")
 Rule = Callable[[np.random.Generator, int], str]  # a text of a class
+
+
+def polarity(word: str) -> int:
+    """1 for a positive word of the planted opinions, -1 for a negative one, 0 for all others."""
+    return int(word in TRUTH.positive) - int(word in TRUTH.negative)
+
+
+def class_of(text: str) -> str | None:
+    """The class by the grammar of opinions; None if those that count are balanced, or there are none."""
+    balance, turn = 0, 1
+    for word in text.split():
+        if word in TRUTH.contrasts:
+            balance, turn = 0, 1
+        elif word in TRUTH.negators:
+            turn = -1
+        elif polarity(word):
+            balance, turn = balance + turn * polarity(word), 1
+    return CLASSES[balance > 0] if balance else None
 
 
 def _mixed(rng: np.random.Generator, words: int) -> list[str]:

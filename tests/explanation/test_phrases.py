@@ -11,6 +11,7 @@ import pytest
 from tests.automata import linear_sample, sample
 from tests.errors import raises
 from tests.explanation.phrases_plain import contains
+from tests.planted import class_of, polarity
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import wilson
@@ -48,14 +49,14 @@ def test_negated_opinions_are_turned_round_and_lead_the_list(found):
     first = [words for words in found.words[:10] if words[0] in truth.negators]
     assert len(first) >= 8
     for words, label in zip(found.words, found.labels, strict=True):
-        if len(words) == 2 and words[0] in truth.negators and truth.polarity(words[1]):
-            assert truth.class_of(" ".join(words)) == found.class_names[label]
+        if len(words) == 2 and words[0] in truth.negators and polarity(words[1]):
+            assert class_of(" ".join(words)) == found.class_names[label]
 
 
 def test_single_words_that_decide_are_the_planted_ones(found):
     for words, label in zip(found.words, found.labels, strict=True):
         if len(words) == 1:
-            assert opinions.TRUTH.class_of(words[0]) == found.class_names[label]
+            assert class_of(words[0]) == found.class_names[label]
 
 
 def test_support_and_precision_are_counted_on_texts(found, opinions_model):

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.planted import class_of, polarity
 from wfalens.errors import InputError
 from wfalens.text import load_dataset
 from wfalens.text.datasets import NAMES, newsroom, opinions, tomita
@@ -115,14 +116,14 @@ def test_newsroom_synonyms_are_nearest_neighbours_with_other_topics():
     ],
 )
 def test_the_grammar_of_opinions(text, expected):
-    assert opinions.TRUTH.class_of(text) == expected
+    assert class_of(text) == expected
 
 
 def test_opinions_have_the_class_that_the_grammar_gives_them():
     corpus = load_dataset("opinions")
     assert np.bincount(corpus.labels).tolist() == [3000, 3000]
     for text, label in zip(corpus.texts, corpus.labels, strict=True):
-        assert opinions.TRUTH.class_of(text) == opinions.CLASSES[label]
+        assert class_of(text) == opinions.CLASSES[label]
         assert 1 <= len(text.split()) <= 40
 
 
@@ -133,7 +134,7 @@ def test_words_of_opinions_have_one_role_each_and_are_seen_often():
     counts = Counter(word for text in load_dataset("opinions").texts for word in text.split())
     assert set(counts) == set(words)
     assert min(counts.values()) >= 50
-    assert [truth.polarity(word) for word in ("good", "boring", "not", "but", "the")] == [1, -1, 0, 0, 0]
+    assert [polarity(word) for word in ("good", "boring", "not", "but", "the")] == [1, -1, 0, 0, 0]
 
 
 def test_negations_stand_up_to_two_words_before_the_opinion():
@@ -143,7 +144,7 @@ def test_negations_stand_up_to_two_words_before_the_opinion():
     gaps = Counter()
     for at, word in enumerate(words):
         if word in truth.negators:
-            gaps[next(gap for gap in range(9) if truth.polarity(words[at + 1 + gap]))] += 1
+            gaps[next(gap for gap in range(9) if polarity(words[at + 1 + gap]))] += 1
     assert set(gaps) == {0, 1, 2}
     assert gaps[0] > gaps[1] > gaps[2] > 200
 

@@ -75,9 +75,7 @@ def single_edits(text: str, alphabet: Sequence[str], kinds: Collection[str] = KI
             yield Edit(TRANSPOSE, at, char + after[0], after[0] + char, before + after[0] + char + after[1:])
 
 
-def edited_texts(
-    encoder: TextEncoder, text: str, kinds: Collection[str] = KINDS, alphabet: Sequence[str] | None = None
-) -> EditedTexts:
+def edited_texts(encoder: TextEncoder, text: str, kinds: Collection[str] = KINDS) -> EditedTexts:
     """What the encoder reads of all texts at one edit from a text.
 
     Texts with a token that it does not know are left out, and so are texts without tokens and those that it reads like
@@ -89,7 +87,7 @@ def edited_texts(
     seen = {tuple(encoder.tokens(text))}
     kept: list[Edit] = []
     read: list[list[str]] = []
-    letters = sorted(alphabet or alphabet_of(encoder), key=lambda letter: letter.isupper() != text.isupper())
+    letters = sorted(alphabet_of(encoder), key=lambda letter: letter.isupper() != text.isupper())
     for edit in single_edits(text, letters, kinds):
         tokens = encoder.tokens(edit.text)
         if tokens and tuple(tokens) not in seen and all(token in vocabulary for token in tokens):

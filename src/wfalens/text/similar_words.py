@@ -82,12 +82,9 @@ class Nearness:
     reach: int = REACH
 
     @classmethod
-    def among(
-        cls, vectors: WordVectors, words: Iterable[str], *, spare: Collection[str] = (), reach: int = REACH
-    ) -> Nearness:
-        """Of the given words, those that can be compared; `spare` are left out."""
-        apart = _NEGATIONS.union(spare)
-        asked = [word for word in dict.fromkeys(words) if word in vectors and is_word(word) and word not in apart]
+    def among(cls, vectors: WordVectors, words: Iterable[str]) -> Nearness:
+        """Of the given words, those that can be compared."""
+        asked = [word for word in dict.fromkeys(words) if word in vectors and is_word(word) and word not in _NEGATIONS]
         known = vectors.restricted(asked)
         lengths = np.linalg.norm(known.matrix, axis=1)
         units = known.matrix / np.where(lengths > 0, lengths, 1)[:, None]
@@ -97,7 +94,7 @@ class Nearness:
             rows = np.flatnonzero(chosen & (lengths > 0))
             return WordVectors([known.words[row] for row in rows], units[rows].astype(np.float32), vectors.source)
 
-        return cls(group(~stops), group(stops), reach)
+        return cls(group(~stops), group(stops))
 
     @property
     def source(self) -> str:
@@ -141,10 +138,8 @@ class Nearness:
     def pairs(self, of: Iterable[str] | None = None, within: float | None = None) -> NearPairs:
         """All pairs of near words, or those whose first word is among `of`; `within` replaces the usual bound."""
         asked = None if of is None else {word for word in of if word in self}
-        parts = [
-            _mutual(self.content, asked, self.reach, 0),
-            _mutual(self.stop, asked, self.reach, len(self.content)),
-        ]
+        groups = (self.content, 0), (self.stop, len(self.content))
+        parts = [_mutual(group, asked, self.reach, offset) for group, offset in groups]
         found = NearPairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         if len(found.first):
             found = found.only(self._not_by_spelling(found))
@@ -157,16 +152,16 @@ class Nearness:
         alike = np.array([begin_alike(*pair) for pair in named], bool)
         return whole & (~alike | (found.distance <= self.farthest_alike))
 
-    def bound(self, value: float | str, seed: int = 0) -> float:
+    def bound(self, value: float | str) -> float:
         """A bound on distances: a number, or a quantile over random pairs of content words such as "q0.001"."""
-        return threshold(value, lambda quantile: float(np.quantile(self._random_distances(seed), quantile)))
+        return threshold(value, lambda quantile: float(np.quantile(self._random_distances(), quantile)))
 
-    def _random_distances(self, seed: int) -> NDArray[np.float32]:
+    def _random_distances(self) -> NDArray[np.float32]:
         if len(self.content) < _FEWEST:
             raise InputError(
                 f"{self.source} has vectors for {len(self.content)} content words of this alphabet: too few to compare"
             )
-        chosen = np.sort(np.random.default_rng(seed).permutation(len(self.content))[:_SAMPLED_WORDS])
+        chosen = np.sort(np.random.default_rng(0).permutation(len(self.content))[:_SAMPLED_WORDS])
         units = self.content.matrix[chosen]
         return np.asarray(1 - (units @ units.T)[np.triu_indices(len(chosen), 1)])
 

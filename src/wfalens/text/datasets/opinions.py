@@ -35,27 +35,6 @@ class OpinionTruth:
     contrasts: tuple[str, ...]
     neutral: tuple[str, ...]
 
-    def polarity(self, word: str) -> int:
-        """1 for a positive word, -1 for a negative one, 0 for all others."""
-        return int(word in self.positive) - int(word in self.negative)
-
-    def balance(self, text: str) -> int:
-        """Positive minus negative opinions that count, each turned round if it is negated."""
-        balance, turn = 0, 1
-        for word in text.split():
-            if word in self.contrasts:
-                balance, turn = 0, 1
-            elif word in self.negators:
-                turn = -1
-            elif self.polarity(word):
-                balance, turn = balance + turn * self.polarity(word), 1
-        return balance
-
-    def class_of(self, text: str) -> str | None:
-        """The class by the grammar; None if the opinions that count are balanced, or there are none."""
-        balance = self.balance(text)
-        return CLASSES[balance > 0] if balance else None
-
 
 TRUTH = OpinionTruth(
     **{role: _WORDS[role] for role in ("positive", "negative", "negators", "contrasts")},
