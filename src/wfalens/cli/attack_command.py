@@ -15,7 +15,7 @@ _DEFAULT = "strong, guided, and their controls"
 command = new_group()
 
 
-@register(command, "attack", lambda: {"attack": attacks.AttackOptions}, ("attack.changes -k",), result=opt.RESULT_FILES)
+@register(command, "attack", ("attack.changes -k",), result=opt.RESULT_FILES, attack=attacks.AttackOptions)
 def attack(
     settings: Settings,
     automaton: opt.Automaton,

@@ -32,7 +32,7 @@ class CompareSettings(Options):
     min_agreement: float | None = option(None, allowed=opt.SHARE)
 
 
-@register(command, "compare", lambda: {"compare": CompareSettings}, ("compare.model -m",), result=opt.RESULT_FILES)
+@register(command, "compare", ("compare.model -m",), result=opt.RESULT_FILES, compare=CompareSettings)
 def compare(
     settings: Settings,
     before: Annotated[Path, opt.argument("BEFORE", "The first automaton: .wfa, or .json of `export --format dfa`.")],

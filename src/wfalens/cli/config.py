@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
 from wfalens.cli import options as opt
 from wfalens.cli.output import check_out
@@ -26,7 +25,6 @@ SECTIONS = (
     "export", "dfa",
 )  # fmt: skip
 CONTEXT = {"help_option_names": ["-h", "--help"]}
-Sections = Callable[[], Mapping[str, type[Options]]]  # called when needed: the classes may take time to import
 
 
 @dataclass(frozen=True)
@@ -187,21 +185,6 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-class _CommandWithSettings(TyperCommand):
-    """Lists its settings below the options when help is shown."""
-
-    sections: Sections
-    flags: Sequence[str]
-
-    @property
-    def epilog(self) -> str | None:
-        return _settings_help(self.sections(), self.flags)
-
-    @epilog.setter
-    def epilog(self, _text: str | None) -> None:
-        """Typer sets what is generated here."""
-
-
 def new_group(help: str | None = None) -> typer.Typer:
     """An empty set of commands; with a help text, one of several forms."""
     group = typer.Typer(no_args_is_help=True, add_completion=False, context_settings=CONTEXT, help=help)
@@ -211,36 +194,33 @@ def new_group(help: str | None = None) -> typer.Typer:
 
 
 def register(
-    group: typer.Typer, name: str, sections: Sections, flags: Sequence[str] = (), *, result: Sequence[str] = ()
+    group: typer.Typer, name: str, flags: Sequence[str] = (), *, result: Sequence[str] = (), **sections: type[Options]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare a command; its function gets a `Settings` and its own arguments, which its docstring describes last.
 
     Args:
         group: where it belongs.
         name: of the command.
-        sections: what `--config` may set, by section.
         flags: settings that are options of their own, too: "SECTION.NAME", or with a short form "SECTION.NAME -n".
         result: endings of the files that `--out` may write the result to; none: there is no such option.
+        sections: what `--config` may set, by section.
     """
+    known: dict[str, Any] = {"common": Common, "texts": Reading, **sections}
 
     def declare(command: Callable[..., None]) -> Callable[..., None]:
-        def known() -> dict[str, type[Options]]:
-            return {"common": Common, "texts": Reading, **sections()}
-
         def run(config: list[str] | None, as_json: bool, **given: Any) -> None:
             set_by_flags = {flag.partition(" ")[0]: given.pop(_variable(flag)) for flag in flags}
-            settings = read_settings(config or (), known(), set_by_flags)
+            settings = read_settings(config or (), known, set_by_flags)
             settings.as_json = as_json
             if result:
                 settings.out, settings.force = tuple(given.pop("out") or ()), given.pop("force")
                 check_out(settings.out, result, settings.force)
             command(settings, **given)
 
-        _declare_parameters(run, command, [_parameter(flag, known()) for flag in flags], bool(result))
-        members = {"sections": staticmethod(known), "flags": [flag.partition(" ")[0] for flag in flags]}
-        kind = type("Command", (_CommandWithSettings,), members)
+        _declare_parameters(run, command, [_parameter(flag, known) for flag in flags], bool(result))
         about = (inspect.getdoc(command) or "").partition("\n\nArgs:\n")[0]
-        group.command(name, cls=kind, help=flowing(about), context_settings=CONTEXT)(run)
+        settings_help = _settings_help(known, [flag.partition(" ")[0] for flag in flags])
+        group.command(name, help=flowing(about), epilog=settings_help, context_settings=CONTEXT)(run)
         return command
 
     return declare

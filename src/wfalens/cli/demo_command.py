@@ -28,7 +28,7 @@ _EXTENT = {"sentences": 15, "attacked": 200}  # on the page: of each kind, and t
 command = new_group()
 
 
-@register(command, "demo", dict)
+@register(command, "demo")
 def demo(
     settings: Settings,
     out: Annotated[Path, opt.value("--out -o", "FOLDER", "Where files are written.")] = Path("demo"),

@@ -48,8 +48,9 @@ class EvaluateSettings(Options):
 @register(
     command,
     "evaluate",
-    lambda: {"evaluate": EvaluateSettings, "run": wl.RunConfig},
     [f"evaluate.{name}" for name in ("reference", "by", "min_cr", "coverage", "explanations")],
+    evaluate=EvaluateSettings,
+    run=wl.RunConfig,
 )
 def evaluate(
     settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, limit: opt.Limit = None

@@ -48,11 +48,13 @@ class TextSettings(Options):
 
 @dataclass(frozen=True)
 class FindingSettings(Options):
-    """[findings]: what the model may be asked."""
+    """[findings]: what the model may be asked.
 
-    queries: int | None = option(
-        None, "Model calls at most (default: 20,000; of a model that pays for every call 2,000).", opt.COUNT
-    )
+    Args:
+        queries: Model calls at most (default: 20,000; of a model that pays for every call 2,000).
+    """
+
+    queries: int | None = option(None, allowed=opt.COUNT)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class PairSettings(Options):
     min_count: int = option(5, allowed=opt.COUNT)
 
 
-@register(command, "findings", lambda: {"findings": FindingSettings}, result=opt.RESULT_FILES)
+@register(command, "findings", result=opt.RESULT_FILES, findings=FindingSettings)
 def explain_findings(
     settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, train: Train = None
 ) -> None:
@@ -123,7 +125,7 @@ def explain_findings(
     print_result(found, settings.as_json)
 
 
-@register(command, "text", lambda: {"explain": TextSettings}, ("explain.method",), result=opt.PLOT_FILES)
+@register(command, "text", ("explain.method",), result=opt.PLOT_FILES, explain=TextSettings)
 def explain_text(
     settings: Settings,
     automaton: opt.Automaton,
@@ -168,7 +170,7 @@ def explain_text(
     print_rows(others.title, others.rows())
 
 
-@register(command, "words", lambda: {"explain": TextSettings}, result=opt.PLOT_FILES)
+@register(command, "words", result=opt.PLOT_FILES, explain=TextSettings)
 def explain_words(
     settings: Settings,
     automaton: opt.Automaton,
@@ -207,7 +209,7 @@ def explain_words(
     print_rows(f"Most influential words ({found.unit})", [_class_row(found, name, top) for name in found.class_names])
 
 
-@register(command, "phrases", lambda: {"phrases": PhraseSettings}, result=opt.RESULT_FILES)
+@register(command, "phrases", result=opt.RESULT_FILES, phrases=PhraseSettings)
 def explain_phrases(
     settings: Settings,
     automaton: opt.Automaton,
@@ -235,7 +237,7 @@ def explain_phrases(
     print_result(found if settings.as_json else found.top(top), settings.as_json)
 
 
-@register(command, "neighbours", dict)
+@register(command, "neighbours")
 def explain_neighbours(
     settings: Settings,
     automaton: opt.Automaton,
@@ -254,7 +256,7 @@ def explain_neighbours(
     print_result(explanation.neighbours(wfa, word, open_vectors(settings, wfa), k=top), settings.as_json)
 
 
-@register(command, "pairs", lambda: {"pairs": PairSettings}, ("pairs.kind",), result=opt.PLOT_FILES)
+@register(command, "pairs", ("pairs.kind",), result=opt.PLOT_FILES, pairs=PairSettings)
 def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 10) -> None:
     """Contrast what words do to the model (distance d_T) with what they mean (d_S).
 

@@ -75,7 +75,7 @@ def _sections() -> dict[str, type[Options]]:
 
 
 @register(
-    command, "extract", _sections, [f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")]
+    command, "extract", [f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")], **_sections()
 )
 def extract(
     settings: Settings,

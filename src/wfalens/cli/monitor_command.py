@@ -34,7 +34,7 @@ Reference = Annotated[
 command = new_group("Watch a classifier with its automaton: a stream of texts, the coverage of a test set, attacks.")
 
 
-@register(command, "watch", lambda: {"watch": monitoring.Alarms}, flags=("watch.false_alarms",))
+@register(command, "watch", ("watch.false_alarms",), watch=monitoring.Alarms)
 def watch(
     settings: Settings,
     automaton: opt.Automaton,
@@ -101,7 +101,7 @@ def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Set
     return found, True
 
 
-@register(command, "coverage", dict, result=opt.RESULT_FILES)
+@register(command, "coverage", result=opt.RESULT_FILES)
 def coverage(
     settings: Settings,
     automaton: opt.Automaton,
@@ -132,7 +132,7 @@ def coverage(
             say(sentence)
 
 
-@register(command, "detect", lambda: {"detect": monitoring.DetectOptions})
+@register(command, "detect", detect=monitoring.DetectOptions)
 def detect(
     settings: Settings,
     automaton: opt.Automaton,

@@ -32,7 +32,7 @@ class PredictSettings(Options):
     trace: bool = option(False)
 
 
-@register(command, "predict", lambda: {"predict": PredictSettings}, ("predict.min_confidence", "predict.trace"))
+@register(command, "predict", ("predict.min_confidence", "predict.trace"), predict=PredictSettings)
 def predict(
     settings: Settings,
     automaton: opt.Automaton,

@@ -35,7 +35,7 @@ class BlameSettings(Options):
     limit: int = option(1000, allowed=opt.COUNT)
 
 
-@register(command, "blame", lambda: {"blame": BlameSettings}, result=opt.RESULT_FILES)
+@register(command, "blame", result=opt.RESULT_FILES, blame=BlameSettings)
 def blame(settings: Settings, automaton: opt.Automaton, model: opt.Model, train: Train, texts: Errors) -> None:
     """Find the training texts that caused a classifier's errors, and say why.
 
@@ -61,7 +61,7 @@ def blame(settings: Settings, automaton: opt.Automaton, model: opt.Model, train:
     print_result(found, settings.as_json, _SHOWN)
 
 
-@register(command, "labels", dict, result=opt.RESULT_FILES)
+@register(command, "labels", result=opt.RESULT_FILES)
 def labels(settings: Settings, automaton: opt.Automaton, model: opt.Model, train: Train) -> None:
     """Find labels of the training set that are likely wrong.
 
@@ -79,7 +79,7 @@ def labels(settings: Settings, automaton: opt.Automaton, model: opt.Model, train
     print_result(found, settings.as_json, _SHOWN)
 
 
-@register(command, "apply", lambda: {"repair": repair.RepairOptions}, ("repair.how",))
+@register(command, "apply", ("repair.how",), repair=repair.RepairOptions)
 def apply(
     settings: Settings,
     automaton: opt.Automaton,

@@ -36,7 +36,7 @@ class ReportSettings(Options):
     positive: str | None = option(None)
 
 
-@register(command, "report", lambda: {"report": ReportSettings})
+@register(command, "report", report=ReportSettings)
 def write_report(
     settings: Settings,
     automaton: opt.Automaton,

@@ -34,7 +34,7 @@ class SampleSettings(Options):
     max_prefixes: int = option(100_000, allowed=Bounds(whole, 1, 10**7))
 
 
-@register(command, "sample", lambda: {"sample": SampleSettings}, ("sample.number -n", "sample.most_likely"))
+@register(command, "sample", ("sample.number -n", "sample.most_likely"), sample=SampleSettings)
 def sample(
     settings: Settings,
     source: Annotated[str, opt.argument("FILE", "An automaton (.wfa) of a language model, or the model itself.")],

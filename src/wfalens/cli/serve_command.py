@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 command = new_group()
 
 
-@register(command, "serve", lambda: {"report": ReportSettings})
+@register(command, "serve", report=ReportSettings)
 def serve(
     settings: Settings,
     automaton: opt.Automaton,

@@ -21,8 +21,9 @@ command = new_group()
 @register(
     command,
     "train",
-    lambda: {"network": RNNConfig, "training": TrainingConfig},
     ("training.task", "network.hidden", "training.epochs", "training.tokenizer"),
+    network=RNNConfig,
+    training=TrainingConfig,
 )
 def train(
     settings: Settings,

@@ -21,11 +21,7 @@ command = new_group("Prove that no change of words changes a text's class, or as
 
 
 @register(
-    command,
-    "certify",
-    lambda: {"certify": robustness.CertifyOptions},
-    ("certify.of", "certify.changes"),
-    result=opt.RESULT_FILES,
+    command, "certify", ("certify.of", "certify.changes"), result=opt.RESULT_FILES, certify=robustness.CertifyOptions
 )
 def certify(
     settings: Settings,
@@ -109,9 +105,7 @@ class CheckSettings(Options):
     memory: float = option(2.0, allowed=Bounds(real, 0, 1e6))
 
 
-@register(
-    command, "check", lambda: {"check": CheckSettings}, ("check.ask", "check.count -n", "check.text", "check.property")
-)
+@register(command, "check", ("check.ask", "check.count -n", "check.text", "check.property"), check=CheckSettings)
 def check(
     settings: Settings,
     automaton: opt.Automaton,

@@ -51,7 +51,7 @@ class PreprocessingSettings(Options):
     initial_output: tuple[float, ...] | None = option(None)
 
 
-@register(command, "wrap", lambda: {"preprocessing": PreprocessingSettings})
+@register(command, "wrap", preprocessing=PreprocessingSettings)
 def wrap(
     settings: Settings,
     model: Annotated[Path, opt.argument("MODEL", "A Keras file (.h5, .keras) or an ONNX graph (.onnx).")],
