@@ -62,7 +62,7 @@ class WordSettings(Options):
     min_count: int = option(1, allowed=opt.COUNT)
 
 
-def _sections() -> dict[str, type[Options]]:
+def _sections() -> dict[str, Any]:
     augmentation = [(each.name, each.type, each) for each in fields(wl.Augmentation) if each.name != "vectors"]
     return {
         "extract": ExtractSettings,
