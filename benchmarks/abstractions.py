@@ -29,8 +29,7 @@ from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Abstraction, PrefixOutputs, States, Stochastic, View, extract
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
-from wfalens.extraction.states.views import Outputs, prefixes_to
+from wfalens.extraction.states import ABSTRACTIONS, Outputs, cluster, prefixes_to
 from wfalens.models.contract import PrefixClassifier, State
 from wfalens.models.inference import states_after
 from wfalens.ragged import Ragged

@@ -18,8 +18,7 @@ from scipy.stats import binom
 from common import arguments, finish, news, show, trained_model
 from wfalens.automaton import WFA
 from wfalens.extraction import Refinement, Stochastic, extract
-from wfalens.extraction.refinement.refine import Refiner
-from wfalens.extraction.refinement.splitting import Splitting
+from wfalens.extraction.refinement.refine import Refiner, Splitting
 from wfalens.models import PrefixClassifier, wrap
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.datasets.catalogue import data_folder

@@ -29,7 +29,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.language_models import measure_language_model
 from wfalens.extraction import Linear, Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.query_sampler import QuerySampler
-from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.extraction.states import TooFewOutputsError
 from wfalens.language import Language
 from wfalens.models import PrefixClassifier, StatefulClassifier, wrap
 from wfalens.models.contract import is_language_model

@@ -108,5 +108,5 @@ def test_the_division_covers_all_texts_and_follows_the_seed():
     held, known = divided(ids, 3)
     assert (len(held), len(known)) == (20, 180)
     assert sorted(map(tuple, [*held, *known])) == sorted(map(tuple, ids))
-    assert [tuple(text) for text in divided(ids, 3).held] == [tuple(text) for text in held]
-    assert [tuple(text) for text in divided(ids, 4).held] != [tuple(text) for text in held]
+    assert [tuple(text) for text in divided(ids, 3)[0]] == [tuple(text) for text in held]
+    assert [tuple(text) for text in divided(ids, 4)[0]] != [tuple(text) for text in held]

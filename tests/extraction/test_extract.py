@@ -14,7 +14,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.states.abstraction import States, cluster
+from wfalens.extraction.states import States, cluster
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged

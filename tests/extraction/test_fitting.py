@@ -17,8 +17,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.extraction.completion.fitting import _expectations, fit_rows
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.states.abstraction import mixtures
-from wfalens.extraction.states.views import LookAhead, Outputs, trace_prefixes
+from wfalens.extraction.states import LookAhead, Outputs, mixtures, trace_prefixes
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged

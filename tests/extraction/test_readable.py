@@ -11,10 +11,8 @@ from wfalens.errors import InputError
 from wfalens.extraction import Readable, extract
 from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.readable.chain import slopes
-from wfalens.extraction.readable.fit import Fit, merged
-from wfalens.extraction.readable.readable_automaton import automaton_of
-from wfalens.extraction.readable.readable_options import Size, Sizes, SizeTrial
+from wfalens.extraction.readable.fit import Fit, merged, slopes
+from wfalens.extraction.readable.readable_extraction import automaton_of
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
@@ -161,8 +159,8 @@ def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_tol
 
 def test_a_given_number_of_states_leaves_the_classes_open():
     sizes = Readable(states=5, clusters="auto").sizes
-    assert {size.states for size in sizes.tried} == {5}
-    assert Sizes((Size(1, 2), Size(3, 4)), 0.1).chosen([SizeTrial(1, 2, 0.8, 0), SizeTrial(3, 4, 0.95, 0)]) == 1
+    assert {size.states for size in sizes} == {5}
+    assert Readable(clusters="auto", cr_loss=0.1).chosen([0.8, 0.95]) == 1
 
 
 def test_shared_rows_are_a_completion_too(news_model, headlines):

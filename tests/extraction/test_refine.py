@@ -11,9 +11,15 @@ from tests.robustness.test_dfa import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.query_sampler import QuerySampler, replacements
-from wfalens.extraction.refinement.refine import Guarantee, Refiner, lower_bound, refinement_summary
-from wfalens.extraction.refinement.splitting import Splitting, contradictions
-from wfalens.extraction.states.views import trace_prefixes
+from wfalens.extraction.refinement.refine import (
+    Guarantee,
+    Refiner,
+    Splitting,
+    contradictions,
+    lower_bound,
+    refinement_summary,
+)
+from wfalens.extraction.states import trace_prefixes
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.datasets import tomita

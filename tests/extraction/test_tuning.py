@@ -14,7 +14,7 @@ from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.extraction.completion.fitting import FittedRows
 from wfalens.extraction.held_out import DIVERGENCE, Rates, select_best, split
 from wfalens.extraction.method import Step, stream_of
-from wfalens.extraction.states.views import principal
+from wfalens.extraction.states import principal
 from wfalens.extraction.stochastic.tuning import (
     SizeGrid,
     Trial,

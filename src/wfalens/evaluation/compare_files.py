@@ -17,7 +17,7 @@ from wfalens.models.inference import last_outputs, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig, WorkerModel
+from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig
 from wfalens.scale.sample import CorpusScan, scan_files
 from wfalens.storage import StoredFile, Tensors
 from wfalens.text.files import TextFiles, with_labels
@@ -42,13 +42,13 @@ class ComparisonTask:
     """Compares a block, with its labels if the source has some."""
 
     source: TextFiles
-    model: WorkerModel
+    open_model: Callable[[], PrefixClassifier]
     wfa: WFA
     keeps_outputs: bool
     skips_errors: bool
 
     def prepare(self) -> Callable[[BlockJob], BlockComparison]:
-        model = self.model.open()
+        model = self.open_model()
         limit_model_threads()
         return lambda job: self._compared(model, job)
 
@@ -92,7 +92,7 @@ def _compare_blocks(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: Fi
     source = run.source
     work = BlockTask(
         title="comparing automaton and model",
-        task=ComparisonTask(source, run.worker_model(model), wfa, scan.is_whole, run.skips_errors),
+        task=ComparisonTask(source, run.model_opener(model), wfa, scan.is_whole, run.skips_errors),
         name=lambda job: job.named(source),
         kind="compared",
         number=lambda job: job.number,

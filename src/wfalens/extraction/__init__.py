@@ -9,8 +9,7 @@ with naming_extras():
     from wfalens.extraction.method import METHODS, Method, Request
     from wfalens.extraction.readable.readable_options import Readable
     from wfalens.extraction.refinement.refine import Refinement, refine
-    from wfalens.extraction.states.abstraction import Abstraction, States
-    from wfalens.extraction.states.views import PrefixOutputs, View
+    from wfalens.extraction.states import Abstraction, PrefixOutputs, States, View
     from wfalens.extraction.stochastic.paper import Paper, Stochastic, completion_method
     from wfalens.extraction.transitions import TransitionCounts, count_transitions
 

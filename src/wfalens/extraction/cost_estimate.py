@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,24 +29,6 @@ _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
 Clock = Callable[[], float]
 
 
-_announced: ContextVar[bool] = ContextVar("wfalens.announced", default=False)
-
-
-@contextmanager
-def announced() -> Iterator[None]:
-    """The cost of the whole work was announced: those of its parts are left out."""
-    token = _announced.set(True)
-    try:
-        yield
-    finally:
-        _announced.reset(token)
-
-
-def is_announced() -> bool:
-    """Whether this is a part of work whose cost was announced."""
-    return _announced.get()
-
-
 def say_cost(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
@@ -60,7 +40,7 @@ def say_cost(
 
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
-    if not isinstance(model, StatefulClassifier) and not _announced.get():
+    if not isinstance(model, StatefulClassifier):
         progress.say(_sentence("prefixes", texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
 
 
@@ -102,8 +82,7 @@ def ask_held_out(
                 code="too-slow",
             )
         budget.limit = min(limit, budget.total + affordable)
-    if not _announced.get():
-        progress.say(_sentence("texts", budget.limit or 0, rate, limits=True))
+    progress.say(_sentence("texts", budget.limit or 0, rate, limits=True))
     if len(outputs) < most and not asking.is_over:
         rest = outputs_within(model, texts.take(np.arange(len(outputs), most)), asking)
         outputs = np.concatenate([outputs, rest])

@@ -13,7 +13,6 @@ import numpy as np
 from wfalens.automaton.wfa import WFA
 from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
-from wfalens.extraction.cost_estimate import is_announced
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
 from wfalens.extraction.held_out import BALANCES, LABEL
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
@@ -143,7 +142,7 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
     if request.deadline.seconds is not None:
         wfa.provenance["time"] = {"limit": request.deadline.seconds, "used": round(request.deadline.used, 3)}
     ended = stop_sentence(wfa.provenance)
-    if ended is not None and not is_announced():
+    if ended is not None:
         say(ended)
     return wfa
 

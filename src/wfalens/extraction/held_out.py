@@ -32,17 +32,12 @@ _CLEAR, _CLEARLY_LESS = 1.0, 0.9  # standard errors that a rate must gain, and w
 _NOTHING = 1e-5  # a divergence below which there is nothing to gain
 
 
-class Division(NamedTuple):
-    """Texts that are held out, and the others."""
-
-    held: Ragged[np.int32]
-    known: Ragged[np.int32]
-
-
-def divided(ids: Ragged[np.int32], seed: int, groups: NDArray[np.int64] | None = None) -> Division:
+def divided(
+    ids: Ragged[np.int32], seed: int, groups: NDArray[np.int64] | None = None
+) -> tuple[Ragged[np.int32], Ragged[np.int32]]:
     """A random tenth of the texts, 2,000 at most, and the rest, balanced by its classes if these are given. (texts,)"""
     held, known = split(len(ids), seed)
-    return Division(ids.take(held), balanced(ids.take(known), None if groups is None else groups[known]))
+    return ids.take(held), balanced(ids.take(known), None if groups is None else groups[known])
 
 
 def split(

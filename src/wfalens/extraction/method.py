@@ -83,6 +83,7 @@ class Request:
     balance: str | None = None
     checkpoint: Path | None = None  # of the training of a linear automaton
     deadline: Deadline = NEVER
+    announced: bool = False  # whether the cost was announced with that of a larger work
     files: SampledFiles | None = None  # if there are more texts than these
     teacher: Any = None  # an automaton of the model, to be asked in place of a model that pays for every call
     held_out: AnsweredTexts | None = None  # where a model that pays for every call was asked for them before

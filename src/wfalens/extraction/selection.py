@@ -20,14 +20,14 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import held_out
-from wfalens.extraction.cost_estimate import announced, ask_held_out, say_cost
+from wfalens.extraction.cost_estimate import ask_held_out, say_cost
 from wfalens.extraction.deadline import INTERRUPT, Deadline, Stop
 from wfalens.extraction.held_out import DIVERGENCE, LABEL, Rates
 from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.method import AnsweredTexts, Method, Request
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, call_limit, query_limit
 from wfalens.extraction.readable.readable_options import Readable
-from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.extraction.states import TooFewOutputsError
 from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.threads import model_threads_limited
@@ -85,19 +85,18 @@ def extract_best(request: Request, candidates: CandidateMethods | None = None) -
         search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the model pays for every prefix")
         return search.chosen()
     say_cost(model, ids, _TIMES_READ * len(ids.values), query_limit(request.queries, model) or 0)
-    with announced():
-        search = _Search(replace(request, files=None))
-        search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
-        next_symbol = search.aim == DIVERGENCE
-        search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if next_symbol else 1.0)
-        if next_symbol:
-            search.attempt(STOCHASTIC, candidates.stochastic)
-            search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
-        elif search.linear_is_good:
-            search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
-        else:
-            search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
-            search.attempt(SHARED, candidates.shared)
+    search = _Search(replace(request, files=None, announced=True))
+    search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
+    next_symbol = search.aim == DIVERGENCE
+    search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if next_symbol else 1.0)
+    if next_symbol:
+        search.attempt(STOCHASTIC, candidates.stochastic)
+        search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
+    elif search.linear_is_good:
+        search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
+    else:
+        search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
+        search.attempt(SHARED, candidates.shared)
     return search.chosen()
 
 

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import Rows
-from wfalens.automaton.rows import make_rows
+from wfalens.automaton.rows import rows_from_keys
 from wfalens.errors import InputError
-from wfalens.extraction.merging import merge_runs, summed
-from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.views import PrefixOutputs
+from wfalens.extraction.states import PrefixOutputs, States
 from wfalens.jit import njit
 from wfalens.ragged import Ragged
 
-_UNIT = 1 << 30  # outputs are summed in whole multiples of one over this: the same in any order
+_UNIT = 1 << 26  # outputs are summed in whole multiples of one over this: the same in any order, for 10¹¹ words
 _HELD = 1 << 20  # counts that wait before they are merged
+Run = tuple[NDArray[np.int64], NDArray[np.int64]]  # rising distinct keys, and their counts above zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +87,44 @@ class TransitionCounts:
         return TransitionCounts(self.states, *merge_runs([(part.keys, part.counts) for part in (self, *others)]))
 
 
+def summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Run:
+    """Distinct keys of a sorted run with their summed counts (None: one each)."""
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    if counts is None:
+        return keys[starts], np.diff(starts, append=len(keys))
+    return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
+
+
+def merge_runs(runs: Sequence[Run]) -> Run:
+    """The distinct keys of all runs with their summed counts; the two shortest are merged until one is left."""
+    left = sorted(runs, key=lambda run: len(run[0]))
+    while len(left) > 1:
+        keys, counts = np.empty((2, len(left[0][0]) + len(left[1][0])), np.int64)
+        used = _merge(*left[0], *left[1], keys, counts)
+        left = sorted([(keys[:used], counts[:used]), *left[2:]], key=lambda run: len(run[0]))
+    return left[0]
+
+
+@njit(cache=True, nogil=True)
+def _merge(keys_1, counts_1, keys_2, counts_2, keys, counts):  # type: ignore[no-untyped-def]
+    """Two runs as one; -> how many distinct keys there are"""
+    one, two, used = 0, 0, 0
+    while one < keys_1.shape[0] and two < keys_2.shape[0]:
+        first, second = keys_1[one], keys_2[two]
+        keys[used] = min(first, second)
+        counts[used] = (counts_1[one] if first <= second else 0) + (counts_2[two] if second <= first else 0)
+        one += first <= second
+        two += second <= first
+        used += 1
+    for at in range(one, keys_1.shape[0]):
+        keys[used], counts[used] = keys_1[at], counts_1[at]
+        used += 1
+    for at in range(two, keys_2.shape[0]):
+        keys[used], counts[used] = keys_2[at], counts_2[at]
+        used += 1
+    return used
+
+
 def weighted_sum(
     counts: TransitionCounts, more: TransitionCounts, weight: float
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -112,11 +149,11 @@ def states_before(ids: Ragged[np.int32], path: NDArray[np.int32]) -> NDArray[np.
 
 
 class TextStatistics:
-    """Transitions, those of augmented texts, and sums of outputs by state, as high and low 32 bits: (n, C, 2)."""
+    """Transitions, those of augmented texts, and sums of outputs by state in units of 1/_UNIT: (n, C)."""
 
     def __init__(self, states: int, classes: int) -> None:
         self.texts = 0
-        self.output_sums = np.zeros((states, classes, 2), np.int64)
+        self.output_sums = np.zeros((states, classes), np.int64)
         self._counts, self._augmented = _Counter(states), _Counter(states)
 
     @classmethod
@@ -147,7 +184,7 @@ class TextStatistics:
 
     def add_sums(self, texts: int, sums: NDArray[np.int64]) -> None:
         self.texts += texts
-        self.output_sums = _carried(self.output_sums + sums)
+        self.output_sums += sums
 
     def add_counts(self, counts: TransitionCounts, augmented: TransitionCounts) -> None:
         self._counts.add(counts)
@@ -160,10 +197,7 @@ class TextStatistics:
 
     def mean_outputs(self, visits: NDArray[np.int64]) -> NDArray[np.float64]:
         """The mean output of every state that was visited; (n,) -> (n, C)"""
-        whole = self.output_sums[..., 0].astype(object) * (1 << 32) + self.output_sums[..., 1].astype(object)
-        return np.array(
-            [[int(each) / (_UNIT * max(1, int(of))) for each in row] for row, of in zip(whole, visits, strict=True)]
-        )
+        return np.asarray(self.output_sums / (_UNIT * np.maximum(1, visits))[:, None])
 
 
 class _Counter:
@@ -209,21 +243,16 @@ def observed_rows(statistics: TextStatistics, words: int, weight: float) -> Obse
         if chosen is not None:
             kept = np.isin(keys // (n * n), chosen)
             keys, weights = keys[kept], weights[kept]
-        row = keys // n
-        starts = np.flatnonzero(np.diff(row, prepend=-1))
-        word, state = np.divmod(row[starts], n)
-        entries = np.diff(starts, append=len(keys)).astype(np.uint32)
-        target = (keys % n).astype(np.uint16)
-        return make_rows(np.bincount(word, minlength=words), state.astype(np.uint16), entries, target, weights)
+        return rows_from_keys(keys, weights, words, n)
 
     return ObservedRows(word_counts, visits, float(staying / total) if total else 0.0, rows)
 
 
 def _output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
-    """The summed outputs of each state in units of 1/_UNIT: high and low 32 bits. (N, C), (N,) -> (n, C, 2)"""
+    """The summed outputs of each state in units of 1/_UNIT. (N, C), (N,) -> (n, C)"""
     sums = np.zeros((states, outputs.shape[1]), np.int64)
     _add_up(outputs, path, sums)
-    return _carried(np.stack([np.zeros_like(sums), sums], 2))
+    return sums
 
 
 @njit(cache=True, nogil=True)
@@ -232,9 +261,3 @@ def _add_up(outputs, path, sums):  # type: ignore[no-untyped-def]
         state = path[token]
         for column in range(outputs.shape[1]):
             sums[state, column] += np.int64(np.rint(np.float64(outputs[token, column]) * _UNIT))
-
-
-def _carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same numbers with less than 32 bits in their low part, so that it never overflows."""
-    high, low = sums[..., 0], sums[..., 1]
-    return np.stack([high + (low >> 32), low & 0xFFFFFFFF], -1)

@@ -20,37 +20,32 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import connection, resource_tracker
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from wfalens import progress
 from wfalens.errors import InputError, ModelError, WfalensError
 from wfalens.scale.ray_executor import leave_cluster, ray_pool
 from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, THREADS, FileRun, RunConfig, chosen_engine
-from wfalens.scale.worker import ATTEMPTS, Done, Failed, attempt
+from wfalens.scale.worker import ATTEMPTS, Done, Failed, Outcome, attempt
 from wfalens.storage import StoredFile, Tensors
 from wfalens.threads import THREADS_VARIABLE, work_alone
 
 _THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", THREADS_VARIABLE)
 _SWITCH_INTERVAL = 5e-4  # seconds that a thread keeps the interpreter while another wants to continue its model
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-Outcome = Done[Job, Result] | Failed[Job]
-Attempts = tuple[Job, tuple[str, ...]]  # a job, and how attempts ended that took their worker along
-Submit = Callable[[Job], Future[Outcome[Job, Result]]]
-Job_contra = TypeVar("Job_contra", contravariant=True)
-Result_co = TypeVar("Result_co", covariant=True)
+Attempts = tuple[Any, tuple[str, ...]]  # a job, and how attempts ended that took their worker along
+Submit = Callable[[Any], Future[Outcome]]
 
 
-class Task(Protocol[Job_contra, Result_co]):
+class Task(Protocol):
     """Work that can be sent to a worker."""
 
-    def prepare(self) -> Callable[[Job_contra], Result_co]:
+    def prepare(self) -> Callable[[Any], Any]:
         """Called once per worker; what it returns may be called by several threads at a time."""
         ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BlockTask(Generic[Job, Result]):
+class BlockTask:
     """A task over many jobs, and what becomes of its results.
 
     title    what progress shows
@@ -62,20 +57,20 @@ class BlockTask(Generic[Job, Result]):
     """
 
     title: str
-    task: Task[Job, Result]
-    name: Callable[[Job], str]
+    task: Task
+    name: Callable[[Any], str]
     kind: str = ""
     number: Callable[[Any], int] = int
-    stored: Callable[[Result], tuple[dict[str, Any], Tensors]] | None = None
-    restored: Callable[[StoredFile], Result] | None = None
-    skipped: Callable[[Job, str], Result] | None = None
+    stored: Callable[[Any], tuple[dict[str, Any], Tensors]] | None = None
+    restored: Callable[[StoredFile], Any] | None = None
+    skipped: Callable[[Any, str], Any] | None = None
 
-    def checkpoint(self, job: Job) -> str:
+    def checkpoint(self, job: Any) -> str:
         """The name of its file."""
         return f"{self.kind}-{self.number(job):08d}"
 
 
-def map_blocks(work: BlockTask[Job, Result], jobs: Sequence[Job], run: FileRun) -> Iterator[tuple[Job, Result]]:
+def map_blocks(work: BlockTask, jobs: Sequence[Any], run: FileRun) -> Iterator[tuple[Any, Any]]:
     """The result of every job, in any order; those with a checkpoint are not done again."""
     folder, left = run.folder, list(jobs)
     if folder is not None and work.restored is not None:
@@ -107,7 +102,7 @@ def map_blocks(work: BlockTask[Job, Result], jobs: Sequence[Job], run: FileRun) 
     progress.finish()
 
 
-def map_jobs(work: BlockTask[Job, Result], jobs: Sequence[Job], config: RunConfig) -> Iterator[tuple[Job, Result]]:
+def map_jobs(work: BlockTask, jobs: Sequence[Any], config: RunConfig) -> Iterator[tuple[Any, Any]]:
     """The same for jobs that are no blocks of files; nothing is kept."""
     engine, workers = chosen_engine(config, None if config.memory is None else int(config.memory))
     try:
@@ -116,7 +111,7 @@ def map_jobs(work: BlockTask[Job, Result], jobs: Sequence[Job], config: RunConfi
         leave_cluster()
 
 
-def _skipped(work: BlockTask[Job, Result], failure: Failed[Job]) -> Result:
+def _skipped(work: BlockTask, failure: Failed) -> Any:
     """The result of a job that failed; where nothing may be left out, the run ends."""
     name = work.name(failure.job)
     if work.skipped is None:
@@ -129,8 +124,8 @@ def _skipped(work: BlockTask[Job, Result], failure: Failed[Job]) -> Result:
 
 
 def run_jobs(
-    task: Task[Job, Result], jobs: Sequence[Job], engine: str, workers: int, address: str | None = None
-) -> Iterator[Outcome[Job, Result]]:
+    task: Task, jobs: Sequence[Any], engine: str, workers: int, address: str | None = None
+) -> Iterator[Outcome]:
     """One outcome for every job, as they come; only a few results wait at any time.
 
     Jobs that were out when a worker ended are tried one by one in pools of their own, so that the one that ends its
@@ -140,13 +135,13 @@ def run_jobs(
         function = task.prepare()
         yield from (attempt(function, job) for job in jobs)
         return
-    pools: dict[str, Callable[[Task[Job, Result], int], AbstractContextManager[Submit[Job, Result]]]]
+    pools: dict[str, Callable[[Task, int], AbstractContextManager[Submit]]]
     pools = {THREADS: _thread_pool, PROCESSES: _process_pool, RAY: partial(ray_pool, address=address)}
-    waiting: list[Attempts[Job]] = [(job, ()) for job in jobs]
+    waiting: list[Attempts] = [(job, ()) for job in jobs]
     while waiting:
         taken = 1 if waiting[0][1] else len(waiting)
         fresh, waiting = deque(waiting[:taken]), waiting[taken:]
-        suspects: list[Attempts[Job]] = []
+        suspects: list[Attempts] = []
         with pools[engine](task, min(workers, taken)) as submit:
             for (job, lost), future in _as_finished(submit, fresh, workers + 1):
                 try:
@@ -160,11 +155,9 @@ def run_jobs(
         waiting = [*suspects, *fresh, *waiting]
 
 
-def _as_finished(
-    submit: Submit[Job, Result], fresh: deque[Attempts[Job]], most: int
-) -> Iterator[tuple[Attempts[Job], Future[Outcome[Job, Result]]]]:
+def _as_finished(submit: Submit, fresh: deque[Attempts], most: int) -> Iterator[tuple[Attempts, Future[Outcome]]]:
     """Futures as they finish, at most so many at a time; what a broken pool does not take any more stays in `fresh`."""
-    out: dict[Future[Outcome[Job, Result]], Attempts[Job]] = {}
+    out: dict[Future[Outcome], Attempts] = {}
     while out or (fresh and most):
         try:
             while fresh and len(out) < most:
@@ -177,13 +170,13 @@ def _as_finished(
 
 
 @contextmanager
-def _thread_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job, Result]]:
+def _thread_pool(task: Task, workers: int) -> Iterator[Submit]:
     """Threads that share one model: for models too large to load twice. Torch and the kernels release the GIL."""
     function, earlier = task.prepare(), sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     pool = ThreadPoolExecutor(workers, "wfalens-block", work_alone)
 
-    def submit(job: Job) -> Future[Outcome[Job, Result]]:
+    def submit(job: Any) -> Future[Outcome]:
         return pool.submit(attempt, function, job)
 
     try:
@@ -194,7 +187,7 @@ def _thread_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job, 
 
 
 @contextmanager
-def _process_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job, Result]]:
+def _process_pool(task: Task, workers: int) -> Iterator[Submit]:
     """Processes with one thread each: nothing is shared, so nothing waits. A worker that dies breaks the pool.
 
     They are started afresh: a fork of a process with threads may hang.
@@ -204,7 +197,7 @@ def _process_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job,
     resource_tracker.ensure_running()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (task,))
 
-    def submit(job: Job) -> Future[Outcome[Job, Result]]:
+    def submit(job: Any) -> Future[Outcome]:
         try:
             with _interrupts_held():
                 return pool.submit(_do, job)
@@ -247,7 +240,7 @@ def _interrupts_held() -> Iterator[None]:
 _worker: dict[str, Any] = {}  # of a worker process: what does its jobs, or why it cannot
 
 
-def _start(task: Task[Any, Any]) -> None:
+def _start(task: Task) -> None:
     """Make a worker process ready; it ends with the driver, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     parent = multiprocessing.parent_process()
@@ -264,7 +257,7 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _do(job: Job) -> Outcome[Job, Any]:
+def _do(job: Any) -> Outcome:
     """The outcome of a job in a worker process."""
     if "error" in _worker:
         raise _worker["error"]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from wfalens import __version__
 from wfalens.errors import InputError, MissingDependencyError, ModelError, WfalensError
-from wfalens.scale.worker import ATTEMPTS, Done, Failed, attempt
+from wfalens.scale.worker import ATTEMPTS, Done, Outcome, attempt
 from wfalens.threads import THREADS_VARIABLE
 
 EXTRA = "ray"
@@ -87,7 +87,7 @@ class RayWorker:
             return InputError(str(error), code=error.code)
         return None
 
-    def run(self, job: Any) -> Done[Any, Any] | Failed[Any] | InputError:
+    def run(self, job: Any) -> Outcome | InputError:
         """What became of a job, or why this machine can do none."""
         outcome = attempt(self._function, job)
         if self._elsewhere is None or isinstance(outcome, Done) or outcome.fixable:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from wfalens.errors import InputError
 from wfalens.memory import parse_size, resident, resident_with_children, shown_size
@@ -123,15 +124,8 @@ def chosen_engine(config: RunConfig, memory: int | None) -> tuple[str, int]:
     return (THREADS, workers) if workers <= _MOST_THREADS or fitting < 2 else (PROCESSES, fitting)
 
 
-@dataclass(frozen=True, eq=False)
-class WorkerModel:
-    """How a worker gets the model: the model itself, or the file to load it from."""
-
-    model: PrefixClassifier | None = None
-    path: Path | None = None
-
-    def open(self) -> PrefixClassifier:
-        return cast(PrefixClassifier, wrap(str(self.path))) if self.model is None else self.model
+def _itself(model: PrefixClassifier) -> PrefixClassifier:
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +168,11 @@ class FileRun:
                 code="memory",
             )
 
-    def worker_model(self, model: PrefixClassifier) -> WorkerModel:
-        """How the workers get the model."""
+    def model_opener(self, model: PrefixClassifier) -> Callable[[], PrefixClassifier]:
+        """How workers get the model: as it is, or from its file."""
         if self.engine == PROCESSES and self.config.model_file is not None:
-            return WorkerModel(path=self.config.model_file)
-        return WorkerModel(model)
+            return partial(wrap, str(self.config.model_file))
+        return partial(_itself, model)
 
     def record(self, event: str, **facts: Any) -> None:
         """A line for the log."""

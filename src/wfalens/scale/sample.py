@@ -2,7 +2,7 @@
 
 Every text draws a number from its address (file, block, text) and the seed; the sample is the texts of the smallest
 numbers whose words fit into a budget. The smallest of a union are among the smallest of its parts, so samples of parts
-merge to that of the whole, in any order, if each keeps the first text that no longer fits (`pruned`).
+merge to that of the whole, in any order, if each keeps the first text that no longer fits.
 """
 
 from __future__ import annotations
@@ -55,37 +55,26 @@ class TextSample:
         return cls(draw, address, truth, concatenate([part.ids for part in parts]))
 
     @classmethod
-    def merged(cls, parts: Sequence[TextSample], tokens: int | None) -> TextSample:
-        """The texts of the smallest draws that have at most so many words together, but one text at least."""
-        whole, fitting = cls._by_draw(parts, tokens)
-        return whole._first(max(1, fitting))
+    def merged(cls, parts: Sequence[TextSample], tokens: int | None, behind: int = 0) -> TextSample:
+        """The texts of the smallest draws that have at most so many words together, but one text at least.
 
-    @classmethod
-    def pruned(cls, parts: Sequence[TextSample], tokens: int | None) -> TextSample:
-        """The merged sample and the one text behind it, which tells what cannot get in any more."""
-        whole, fitting = cls._by_draw(parts, tokens)
-        return whole._first(fitting + 1)
-
-    @classmethod
-    def _by_draw(cls, parts: Sequence[TextSample], tokens: int | None) -> tuple[TextSample, int]:
-        """Samples in the order of their draws, equal ones by their addresses, and how many texts fit into the words."""
+        Where more parts will follow, one text `behind` them is kept too: it tells what cannot get in any more.
+        """
         whole = cls.joined(parts)
         if tokens is None:
-            return whole, len(whole)
+            return whole
         file, block, text = whole.address.T
         whole = whole._take(np.lexsort((text, block, file, whole.draw)))
-        return whole, int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right"))
+        fitting = int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right"))
+        return whole._take(np.arange(min(len(whole), max(1, fitting + behind))))
 
     def limit(self, tokens: int | None) -> np.uint64:
-        """The draw that a text must stay below to get into a pruned sample; the largest if any may."""
+        """The draw that a text must stay below to get into such a sample; the largest if any may."""
         return np.uint64(self.draw[-1]) if tokens is not None and len(self.ids.values) > tokens else NO_LIMIT
 
     def in_corpus_order(self) -> TextSample:
         file, block, text = self.address.T
         return self._take(np.lexsort((text, block, file)))
-
-    def _first(self, texts: int) -> TextSample:
-        return self if texts >= len(self) else self._take(np.arange(texts))
 
     def _take(self, items: NDArray[np.int64]) -> TextSample:
         return TextSample(self.draw[items], self.address[items], self.truth[items], self.ids.take(items))
@@ -172,9 +161,9 @@ class ScanTask:
             rows_read.append(read)
             waiting.append(found)
             if self.tokens is not None and sum(len(part.ids.values) for part in waiting) > self.tokens:
-                sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
+                sample, waiting = TextSample.merged([sample, *waiting], self.tokens, behind=1), []
                 self.lower_limit(sample)
-        sample = TextSample.pruned([sample, *waiting], self.tokens)
+        sample = TextSample.merged([sample, *waiting], self.tokens, behind=1)
         return FileScan(blocks, starts, sample, texts, wordless, RowCounts.of(rows_read))
 
     def lower_limit(self, sample: TextSample) -> None:
@@ -223,7 +212,7 @@ def scan_files(run: FileRun, encoder: TextEncoder, seed: int, classes: Mapping[s
         for file, result in map_blocks(work, files, run):
             found[file] = result
             if tokens is not None:
-                sample = TextSample.pruned([sample, result.sample], tokens)
+                sample = TextSample.merged([sample, result.sample], tokens, behind=1)
                 task.lower_limit(sample)
 
     # before processes are started, some files are read here: that would take longer

@@ -5,35 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any
 
 from wfalens.errors import WfalensError
 
 ATTEMPTS = 3
-Job = TypeVar("Job")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Done(Generic[Job, Result]):
-    job: Job
-    result: Result
+class Done:
+    """What a job gave."""
+
+    job: Any
+    result: Any
     seconds: float
     retries: tuple[str, ...] = ()  # why it was tried again, each time
 
 
 @dataclass(frozen=True)
-class Failed(Generic[Job]):
+class Failed:
     """A job that was given up, and why; `fixable`: by the user, so that trying again is useless."""
 
-    job: Job
+    job: Any
     reason: str
     retries: tuple[str, ...]
     fixable: bool = False
     code: str = "error"
 
 
-def attempt(function: Callable[[Job], Result], job: Job) -> Done[Job, Result] | Failed[Job]:
+Outcome = Done | Failed
+
+
+def attempt(function: Callable[[Any], Any], job: Any) -> Outcome:
     """Do a job, several times if need be."""
     began, reasons = time.perf_counter(), tuple[str, ...]()
     while True:

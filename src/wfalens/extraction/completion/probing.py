@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget, TooFewQueriesError
-from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.views import EMPTY_TEXT, Continuations, View, appended, continuations_of, prefixes_to
+from wfalens.extraction.states import EMPTY_TEXT, Continuations, States, View, appended, continuations_of, prefixes_to
 from wfalens.extraction.transitions import TransitionCounts
-from wfalens.models.contract import (
-    PrefixClassifier,
-    State,
-    StatefulClassifier,
-    checked_probabilities,
-)
+from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.inference import asks_every_prefix, last_outputs, prefix_tree, state_grid, states_after, step_grid
 from wfalens.ragged import Ragged, concatenate, offsets_of
 from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD

@@ -70,7 +70,8 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
         budget.texts += len(tests.values)
         most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
         most += most_training(method.passes, method.tokens, fit)
-        say_cost(model, fit, len(tests.values), within(budget, most))
+        if not request.announced:
+            say_cost(model, fit, len(tests.values), within(budget, most))
     targets = last_outputs(model, tests) if answered is None else answered.outputs
     inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget, asking)
     with torch.random.fork_rng(devices=()):

@@ -2,7 +2,8 @@
 
 While it is fitted, a word is a mixture of classes: softmax((own + effect·common) / temperature), with numbers of its
 own and numbers that all words share, by which its effect on the model speaks for a class. The temperature falls until
-every word is in one class; then the classes stand, and matrices and outputs settle.
+every word is in one class; then the classes stand, and matrices and outputs settle. It starts from states of the
+model's outputs, and from classes of words that have a like effect on it.
 """
 
 from __future__ import annotations
@@ -10,28 +11,47 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
+from wfalens import progress
 from wfalens.errors import WfalensError
+from wfalens.extraction.completion.probing import (
+    Representatives,
+    affordable,
+    choose_representatives,
+    points_after,
+    probing_queries,
+    words_per_call,
+)
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.perturbation import length_buckets
 from wfalens.extraction.perturbed_batches import TrainingBatch
-from wfalens.extraction.readable.chain import slopes
+from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.readable.readable_options import Readable
-from wfalens.extraction.readable.start import (
-    NEVER_SEEN,
-    Effects,
-    alike,
-    distributions,
-    first_classes,
-    first_matrices,
-    standardised,
+from wfalens.extraction.states import (
+    LookAhead,
+    Outputs,
+    States,
+    TooFewOutputsError,
+    View,
+    cluster,
+    continuations_of,
+    k_means,
+    make_view,
+    state_centres,
+    trace_prefixes,
 )
+from wfalens.jit import njit
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.inference import initial_output, states_after
 from wfalens.ragged import Ragged
+from wfalens.threads import in_parallel, passes_of_model
 
 _FIRST_CLASS = 2.0  # what speaks for the class that a word starts in
 _LEAST_MOVE, _LEAST_OUTPUT = 1e-3, 1e-4  # probabilities from which fitting may start
@@ -118,7 +138,7 @@ def merged(fitted: Fit, counts: NDArray[np.int64], classes: int, rng: np.random.
     used = np.flatnonzero(sizes)
     leads = fitted.matrices @ fitted.centres  # (classes, n, C)
     points = np.hstack([part.reshape(len(sizes), -1) for part in (leads, fitted.matrices / 2)])
-    to = alike(points[used], classes, np.sqrt(sizes[used]), rng).predict(points)
+    to = k_means(points[used], min(classes, len(used)), rng, np.sqrt(sizes[used])).predict(points)
     sums = np.zeros((int(to.max()) + 1, *fitted.matrices.shape[1:]))
     np.add.at(sums, to, fitted.matrices * sizes[:, None, None])
     return Fit(distributions(sums), fitted.centres, to[fitted.word_class].astype(np.int64), fitted.typicality)
@@ -204,3 +224,235 @@ class _Training:
 def _cosine_decay(done: float) -> float:
     """The learning rate's course: it rises, then falls along a cosine."""
     return min(1.0, done / _WARM_UP) * 0.5 * (1 + math.cos(math.pi * done)) + _SLOWEST
+
+
+_PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
+_LEAST = 1e-9  # probability of any class
+
+
+class Slopes(NamedTuple):
+    """The loss of texts, summed, and its slopes."""
+
+    loss: float
+    matrices: NDArray[np.float32]  # (words, n, n)
+    centres: NDArray[np.float32]  # (n, C)
+
+
+def slopes(
+    words: Ragged[np.int64],
+    targets: NDArray[np.float32],
+    matrices: NDArray[np.float32],
+    centres: NDArray[np.float32],
+    every: float,
+) -> Slopes:
+    """Of the loss of texts, which begin in state 0, by forward and backward vectors, compiled.
+
+    With d₀ the start and d_t = d_{t−1}·M_{w_t}, the loss of a text is −Σ_t λ_t Σ_c p_t[c]·log (d_t·F)[c], p_t the
+    model's output after t words. targets: (tokens, C), matrices: (words, n, n), centres: (n, C)
+
+    every   λ of a prefix; the whole text counts 1 more
+    """
+    cuts = np.searchsorted(words.offsets, np.linspace(0, words.offsets[-1], _PARTS + 1)).clip(max=len(words))
+    cuts[0], cuts[-1] = 0, len(words)
+    moved = np.zeros((_PARTS, *matrices.shape), np.float32)
+    shown = np.zeros((_PARTS, *centres.shape), np.float32)
+    losses = np.zeros(_PARTS)
+
+    def work(first: int, last: int) -> None:
+        for part in range(first, last):
+            offsets = words.offsets[cuts[part] : cuts[part + 1] + 1]
+            losses[part] = _slopes(
+                words.values, offsets, targets, matrices, centres, np.float32(every), moved[part], shown[part]
+            )
+
+    in_parallel(work, np.arange(_PARTS + 1), 1)
+    return Slopes(float(losses.sum()), moved.sum(0), shown.sum(0))
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _slopes(words, offsets, targets, matrices, centres, every, moved, shown):  # type: ignore[no-untyped-def]
+    n, classes = centres.shape
+    longest = 0
+    for text in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    forward = np.zeros((longest + 1, n), np.float32)
+    backward, earlier = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    likelihood, pull = np.zeros(classes, np.float32), np.zeros(classes, np.float32)
+    loss = 0.0
+    for text in range(offsets.shape[0] - 1):
+        start, length = offsets[text], offsets[text + 1] - offsets[text]
+        forward[0, :] = 0
+        forward[0, 0] = 1
+        for step in range(length):
+            word = words[start + step]
+            for j in range(n):
+                forward[step + 1, j] = 0
+            for i in range(n):
+                mass = forward[step, i]
+                for j in range(n):
+                    forward[step + 1, j] += mass * matrices[word, i, j]
+        backward[:] = 0
+        for step in range(length - 1, -1, -1):
+            word, share = words[start + step], every + np.float32(1 if step == length - 1 else 0)
+            for c in range(classes):
+                likelihood[c] = _LEAST
+            for i in range(n):
+                for c in range(classes):
+                    likelihood[c] += forward[step + 1, i] * centres[i, c]
+            for c in range(classes):
+                p = targets[start + step, c]
+                loss -= share * p * np.log(likelihood[c])
+                pull[c] = -share * p / likelihood[c]
+            for i in range(n):
+                total = np.float32(0)
+                for c in range(classes):
+                    total += centres[i, c] * pull[c]
+                    shown[i, c] += forward[step + 1, i] * pull[c]
+                backward[i] += total
+            for i in range(n):
+                total, mass = np.float32(0), forward[step, i]
+                for j in range(n):
+                    total += matrices[word, i, j] * backward[j]
+                    moved[word, i, j] += mass * backward[j]
+                earlier[i] = total
+            for i in range(n):
+                backward[i] = earlier[i]
+    return loss
+
+
+_MOST_FLOATS = 1 << 27  # of points that are kept
+_MOST_NUMBERS = 128  # that tell the effect of a word
+_HARDNESS = 0.5  # of the assignment of points to near states
+NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not have
+_FARTHEST = 5.0  # standard deviations
+_PER_STATE = 256  # outputs that k-means sees
+_QUERY_SHARE = 0.5  # of what is left
+
+
+def views(model: PrefixClassifier, budget: QueryBudget) -> tuple[str, ...]:
+    """In which prefixes may be compared: looking ahead needs a model that can be stepped, and free queries."""
+    looks = isinstance(model, StatefulClassifier) and budget.limit is None
+    return (Outputs.name, LookAhead.name) if looks else (Outputs.name,)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What the model shows of states and words before anything is fitted."""
+
+    states: States
+    centres: NDArray[np.float64]  # (n, C)
+    words: NDArray[np.int32]  # those that the model was asked about, rising
+    representatives: Representatives
+    points: NDArray[np.float32]  # (words, representatives, D): where the word leads
+    numbers: NDArray[np.float32]  # (V, ·): the effect of each word; 0 where the model was not asked
+    counts: NDArray[np.int64]  # (V,)
+
+
+def effects(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    states: int,
+    view_name: str,
+    prefixes: int,
+    rng: np.random.Generator,
+    budget: QueryBudget,
+) -> Effects:
+    """Form the states of texts in a view, and ask the model where every word leads from each of them."""
+    view = make_view(view_name, model, ids, rng, budget)
+    seen = trace_prefixes(model, ids, view)
+    try:
+        formed = cluster(seen.points, states, _PER_STATE, rng)
+    except TooFewOutputsError as error:
+        formed = cluster(seen.points, error.distinct, _PER_STATE, rng)
+    formed, path = formed.visited(seen.points)
+    centres = state_centres(seen.outputs, path, initial_output(model), len(formed))
+    counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
+    alphabet = np.arange(model.encoder.lowest_id, len(counts), dtype=np.int32)
+    asked = continuations_of(view)
+    most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
+    representatives = choose_representatives(ids, path, min(prefixes, most), rng)
+    words, chosen = affordable(model, alphabet, counts, representatives, budget.left(_QUERY_SHARE), asked)
+    budget.enter(PROBING, probing_queries(model, chosen, len(words), asked))
+    points = _points(model, chosen, view, words)
+    visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
+    visits[0] = len(ids)
+    numbers = _numbers(points, chosen, visits, words, counts)
+    return Effects(formed, centres, words, chosen, points, numbers, counts)
+
+
+def _points(
+    model: PrefixClassifier,
+    representatives: Representatives,
+    view: View,
+    words: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """Where each word leads from each representative; -> (words, representatives, D)"""
+    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
+    size, reps = words_per_call(representatives), len(representatives.state)
+    parts = [words[first : first + size] for first in range(0, len(words), size)]
+    found = []
+    progress.start("reading every word", len(words))
+    for points in passes_of_model(model, lambda part: points_after(model, representatives, saved, view, part), parts):
+        found.append(points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1))
+        progress.advance(len(found[-1]))
+    progress.finish()
+    return np.concatenate(found)
+
+
+def _numbers(
+    points: NDArray[np.float32],
+    representatives: Representatives,
+    visits: NDArray[np.float64],
+    words: NDArray[np.int32],
+    counts: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """Where a word leads from each state beside where others lead, weighted by √u of the state; (V, ·)"""
+    n = len(visits)
+    sizes = np.bincount(representatives.state, minlength=n)
+    starts = np.searchsorted(representatives.state, np.arange(n))
+    weight = np.sqrt(visits / visits.sum()) / sizes
+    flat = (np.add.reduceat(points, starts, axis=1) * weight.astype(np.float32)[:, None]).reshape(len(words), -1)
+    frequency = _weights(counts)[words].astype(np.float32)
+    flat -= np.average(flat, axis=0, weights=frequency)
+    if flat.shape[1] > _MOST_NUMBERS:
+        with threadpool_limits(1):
+            spread = (flat * frequency[:, None]).T @ flat
+            directions = np.linalg.eigh(spread.astype(np.float64))[1][:, ::-1][:, :_MOST_NUMBERS]
+            flat = flat @ directions.astype(np.float32)
+    table = np.zeros((len(counts), flat.shape[1]), np.float32)
+    table[words] = flat
+    return table
+
+
+def _weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(np.sqrt(counts + NEVER_SEEN))
+
+
+def standardised(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Columns with standard deviation 1 over the words, and no word far off. (V, ·) -> (V, ·)"""
+    spread = numbers.std(0)
+    return np.asarray((numbers / np.where(spread > 0, spread, 1)).clip(-_FARTHEST, _FARTHEST), np.float32)
+
+
+def first_classes(found: Effects, classes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Words of like effect in one class; frequent words count more. -> (V,)"""
+    asked = found.numbers[found.words]
+    rule = k_means(asked, min(classes, len(asked)), rng, _weights(found.counts)[found.words])
+    return np.asarray(rule.predict(found.numbers), np.int64)
+
+
+def first_matrices(found: Effects, of_word: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
+    """Where the words of each class lead from each state, to near states in shares; (classes, n, n)"""
+    n = len(found.states)
+    sums = np.zeros((classes, n, n))
+    weights = found.counts[found.words] + NEVER_SEEN
+    for at, state in enumerate(found.representatives.state):
+        near, shares = found.states.mixtures(np.ascontiguousarray(found.points[:, at]), _HARDNESS)
+        np.add.at(sums, (of_word[found.words][:, None], state, near), shares * weights[:, None])
+    return distributions(sums)
+
+
+def distributions(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows that sum to 1; even ones where there is nothing. (…, n) -> (…, n)"""
+    total = sums.sum(-1, keepdims=True)
+    return np.asarray(np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / sums.shape[-1]))

@@ -13,7 +13,6 @@ from wfalens.validation import Bounds, option, real, whole
 
 _COUNT, _COUNT_OR_AUTO = Bounds(whole, 1, 1 << 40), Bounds(whole, 1, 1 << 40, (AUTO,))
 _RATE, _SHARE = Bounds(real, 0, 1, excluded=(0,)), Bounds(real, 0, 1)
-_STATE_BOUNDS = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
 _STATES = 12  # where one size is fitted
 _EPOCHS = {LOW: (5, 15, 5), NORMAL: (10, 30, 10), HIGH: (10, 60, 20)}  # from each start, with mixtures, in the end
 
@@ -57,32 +56,26 @@ class Readable(Method):
 
     name = "readable"
 
-    states: int | str = option(
-        AUTO, "number of states at most, without the start", Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
-    )
-    clusters: int | str = option(
-        32,
-        "word clusters at most, or auto: the smallest size that is nearly as faithful as the best",
-        Bounds(whole, 1, MAX_STATES, (AUTO,)),
-    )
-    cr_loss: float = option(0.01, "loss of CR that auto accepts for a smaller size", _SHARE)
-    spread: int = option(2, "clusters to begin with, for each one in the end", _COUNT)
-    start_epochs: int | str = option(AUTO, "passes from each start", _COUNT_OR_AUTO)
-    epochs: int | str = option(AUTO, "passes in which a word may change its cluster", _COUNT_OR_AUTO)
-    final_epochs: int | str = option(AUTO, "passes with every word in one cluster", _COUNT_OR_AUTO)
-    tokens: int = option(200_000, "words in a pass at most", _COUNT)
-    batch: int = option(4000, "tokens in a step of gradient descent", _COUNT)
-    learning_rate: float = option(0.05, "of the matrices and outputs", _RATE)
-    word_rate: float = option(0.1, "learning rate of each word's own cluster scores", _RATE)
-    effect_rate: float = option(0.01, "learning rate of the cluster scores by a word's effect on the model", _RATE)
-    final_temperature: float = option(0.1, "of the mixtures at the end of the epochs", _RATE)
-    prefix_weight: float = option(2.0, "weight of all prefixes of a text, to the text's end", Bounds(real, 0, 1e3))
-    prefixes: int = option(4, "prefixes that represent a state where the model is asked", _COUNT)
-    replaced: float = option(0.2, "share of words replaced in a perturbed text", _SHARE)
-    clean: float = option(0.2, "share of texts that are not perturbed", _SHARE)
-    uniform: float = option(0.3, "share of the replacements drawn evenly from the vocabulary", _SHARE)
-    unknown: float = option(0.05, "share of words that become <unk>", _SHARE)
-    most_replaced: float = option(5.0, "words replaced in a perturbed text at most, on average", Bounds(real, 0, 1e9))
+    states: int | str = option(AUTO, allowed=Bounds(whole, 1, MAX_STATES - 1, (AUTO,)))
+    clusters: int | str = option(32, allowed=Bounds(whole, 1, MAX_STATES, (AUTO,)))
+    cr_loss: float = option(0.01, allowed=_SHARE)
+    spread: int = option(2, allowed=_COUNT)
+    start_epochs: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    epochs: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    final_epochs: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    tokens: int = option(200_000, allowed=_COUNT)
+    batch: int = option(4000, allowed=_COUNT)
+    learning_rate: float = option(0.05, allowed=_RATE)
+    word_rate: float = option(0.1, allowed=_RATE)
+    effect_rate: float = option(0.01, allowed=_RATE)
+    final_temperature: float = option(0.1, allowed=_RATE)
+    prefix_weight: float = option(2.0, allowed=Bounds(real, 0, 1e3))
+    prefixes: int = option(4, allowed=_COUNT)
+    replaced: float = option(0.2, allowed=_SHARE)
+    clean: float = option(0.2, allowed=_SHARE)
+    uniform: float = option(0.3, allowed=_SHARE)
+    unknown: float = option(0.05, allowed=_SHARE)
+    most_replaced: float = option(5.0, allowed=Bounds(real, 0, 1e9))
 
     def extract(self, request: Request) -> Any:
         from wfalens.extraction.readable.readable_extraction import extract_readable
@@ -102,14 +95,21 @@ class Readable(Method):
         return Perturbation(self.replaced, self.clean, self.uniform, self.unknown, self.most_replaced)
 
     @property
-    def sizes(self) -> Sizes:
-        """What is tried: one size, or a grid where the number of clusters is open."""
+    def sizes(self) -> list[Size]:
+        """What is tried, from small to large: one size, or a grid where the number of clusters is open."""
         if self.clusters != AUTO:
-            return Sizes((Size(_STATES if self.states == AUTO else int(self.states), int(self.clusters)),))
-        grid = dict.fromkeys(
-            Size(each.states if self.states == AUTO else int(self.states), each.clusters) for each in GRID
-        )
-        return Sizes(tuple(grid), self.cr_loss)
+            return [Size(_STATES if self.states == AUTO else int(self.states), int(self.clusters))]
+        grid = (Size(each.states if self.states == AUTO else int(self.states), each.clusters) for each in GRID)
+        return list(dict.fromkeys(grid))
+
+    def chosen(self, rates: Sequence[float]) -> int:
+        """The place of the smallest size whose CR on held-out texts is at most `cr_loss` below the best."""
+        return next(number for number, cr in enumerate(rates) if cr >= max(rates) - self.accepted_loss)
+
+    @property
+    def accepted_loss(self) -> float:
+        """Of CR, for a smaller size."""
+        return self.cr_loss if self.clusters == AUTO else 0.0
 
 
 class Size(NamedTuple):
@@ -117,28 +117,6 @@ class Size(NamedTuple):
 
     states: int
     clusters: int
-
-
-@dataclass(frozen=True)
-class SizeTrial:
-    """A size that was tried, and how faithful it was on held-out texts."""
-
-    states: int
-    clusters: int
-    cr: float
-    jsd: float
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What is tried; of it the smallest is chosen whose CR on held-out texts is at most `loss` below the best."""
-
-    tried: Sequence[Size]  # from small to large
-    loss: float = 0.0
-
-    def chosen(self, trials: Sequence[SizeTrial]) -> int:
-        best = max(trial.cr for trial in trials)
-        return next(number for number, trial in enumerate(trials) if trial.cr >= best - self.loss)
 
 
 # from tiny to a poster: what is tried where the number of clusters is left open

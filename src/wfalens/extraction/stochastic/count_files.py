@@ -15,14 +15,13 @@ from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import AUGMENTATION
-from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.views import View, continuations_of, trace_prefixes
+from wfalens.extraction.states import States, View, continuations_of, trace_prefixes
 from wfalens.extraction.stochastic.tuning import StateSpace
 from wfalens.extraction.transitions import TextStatistics, TransitionCounts
 from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import FileRun, WorkerModel
+from wfalens.scale.run_config import FileRun
 from wfalens.scale.sample import SampledFiles
 from wfalens.storage import StoredFile, Tensors, compact
 from wfalens.text.files import TextFiles
@@ -45,14 +44,14 @@ class CountTask:
     """Counts a block: every text goes through the model, its transitions are counted, it is forgotten."""
 
     source: TextFiles
-    model: WorkerModel
+    open_model: Callable[[], PrefixClassifier]
     states: States
     view: View
     resampling: Resampling | None
     skips_errors: bool
 
     def prepare(self) -> Callable[[BlockJob], BlockCounts]:
-        model = self.model.open()
+        model = self.open_model()
         limit_model_threads()
         return lambda job: self._counted(model, job)
 
@@ -95,7 +94,7 @@ def count_files(space: StateSpace, request: Request, files: SampledFiles, resamp
     work = BlockTask(
         title="counting transitions",
         task=CountTask(
-            run.source, run.worker_model(request.model), space.states, space.view, resampling, run.skips_errors
+            run.source, run.model_opener(request.model), space.states, space.view, resampling, run.skips_errors
         ),
         name=lambda job: job.named(run.source),
         kind=f"counts-{sha256(space.states.seeds.tobytes()).hexdigest()[:12]}",  # states may depend on time
@@ -126,8 +125,8 @@ def _stored(found: BlockCounts) -> tuple[dict[str, Any], Tensors]:
 
 
 def _restored(file: StoredFile) -> BlockCounts:
-    sums = file.tensor("output_sums", "i", 3)
-    statistics = TextStatistics(*sums.shape[:2])
+    sums = file.tensor("output_sums", "i", 2)
+    statistics = TextStatistics(*sums.shape)
     statistics.add_sums(file.field("texts", int), sums)
     counts, augmented = (
         TransitionCounts(
@@ -143,7 +142,7 @@ def _restored(file: StoredFile) -> BlockCounts:
 class ProbeTask:
     """Asks the model what some words do; a job is a range of the words."""
 
-    model: WorkerModel
+    open_model: Callable[[], PrefixClassifier]
     representatives: Representatives
     states: States
     view: View
@@ -151,7 +150,7 @@ class ProbeTask:
     hardness: float | None
 
     def prepare(self) -> Callable[[range], TransitionCounts]:
-        model = self.model.open()
+        model = self.open_model()
         limit_model_threads()
         reps, states, view = self.representatives, self.states, self.view
         return lambda job: probe_rows(model, reps, states, view, self.words[job.start : job.stop], self.hardness)
@@ -173,7 +172,7 @@ def probe_on_workers(
     digest = sha256(states.seeds.tobytes() + words.tobytes() + representatives.prefixes.values.tobytes())
     work = BlockTask(
         title="probing the model",
-        task=ProbeTask(run.worker_model(model), representatives, states, view, words, hardness),
+        task=ProbeTask(run.model_opener(model), representatives, states, view, words, hardness),
         name=lambda job: f"probing, part {job.start // size + 1} of {len(jobs)}",
         kind=f"probe-{digest.hexdigest()[:12]}",
         number=lambda job: job.start // size,

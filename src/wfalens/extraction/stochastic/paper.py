@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from wfalens.automaton.completion import DISTANCES, Empirical, Fitted, Probe
@@ -11,47 +11,42 @@ from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.completion_rule import COMPLETION_RULES, CORPUS
 from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
-from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction
-from wfalens.extraction.states.views import LookAhead
+from wfalens.extraction.states import ABSTRACTIONS, Abstraction, LookAhead
 from wfalens.models.contract import StatefulClassifier, is_language_model
 from wfalens.models.inference import INITIAL, MODEL
 from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.validation import Bounds, check_choice, option, real, whole
 
-_STATES = (
-    "K, the number of clusters of prefixes; the automaton has one state more, the initial one",
-    Bounds(whole, 1, MAX_STATES - 1, (AUTO,)),
-)
-_ABSTRACTION = (
-    "what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer after "
-    "continuations), auto, or an Abstraction"
-)
-_ALPHA = "static probability α: how much of each step stays where it is"
-_COUNT, _SHARE = Bounds(whole, 1, 1 << 40), Bounds(real, 0, 1)
+_STATES = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
+_COUNT, _SHARE, _SHARE_OR_AUTO = Bounds(whole, 1, 1 << 40), Bounds(real, 0, 1), Bounds(real, 0, 1, (AUTO,))
+_ABOVE_ZERO = Bounds(real, 0, 1e6, excluded=(0,))
 _PER_OUTPUT = 8  # words of a sample of files for every output that k-means sees
 _ROUNDS = {LOW: 8, NORMAL: 16, HIGH: 32}
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateMethod(Method):
-    """What the two methods share: states are clusters of prefixes."""
+    """What the two methods share: states are clusters of prefixes.
 
-    states: int | str = option(40, *_STATES)
-    abstraction: str | Abstraction = option("outputs", _ABSTRACTION)
+    Args:
+        states: K, the number of clusters of prefixes; the automaton has one state more, the initial one
+        abstraction: what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer
+            after continuations), auto, or an Abstraction
+        alpha: static probability α: how much of each step stays where it is
+        augmentation: synonym replacement and dropout on the extraction texts
+        initial: output of the state before any word: the model's own where it has one, or uniform
+        sample: outputs per state that k-means sees at most (None: all)
+        max_bytes: size of the file at most, by an estimate, where the number of states is chosen
+    """
+
+    states: int | str = option(40, allowed=_STATES)
+    abstraction: str | Abstraction = option("outputs")
     completion: str
-    alpha: float | str = option(0.4, _ALPHA, replace(_SHARE, words=(AUTO,)))
-    augmentation: Augmentation | None = option(None, "synonym replacement and dropout on the extraction texts")
-    initial: str = option(
-        MODEL, "output of the state before any word: the model's own where it has one, or uniform", INITIAL
-    )
-    sample: int | None = option(
-        256, "outputs per state that k-means sees at most (None: all)", replace(_COUNT, words=(None,))
-    )
-    max_bytes: int | None = option(
-        None,
-        "size of the file at most, by an estimate, where the number of states is chosen",
-        Bounds(whole, 1, 1 << 60, (None,)),
-    )
+    alpha: float | str = option(0.4, allowed=_SHARE_OR_AUTO)
+    augmentation: Augmentation | None = option(None)
+    initial: str = option(MODEL, allowed=INITIAL)
+    sample: int | None = option(256, allowed=Bounds(whole, 1, 1 << 40, (None,)))
+    max_bytes: int | None = option(None, allowed=Bounds(whole, 1, 1 << 60, (None,)))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,15 +112,9 @@ class Paper(StateMethod):
 
     name = "paper"
 
-    completion: str = option(Empirical.name, "rule for missing rows", COMPLETION_RULES)
-    beta: float | str = option(
-        0.3,
-        'reference rate β of empirical completion; "corpus": 1 − the share of self-transitions',
-        replace(_SHARE, words=(AUTO, CORPUS)),
-    )
-    distance: str = option(
-        "euclidean", "between centres in empirical completion: euclidean (paper) or squared (authors' code)", DISTANCES
-    )
+    completion: str = option(Empirical.name, allowed=COMPLETION_RULES)
+    beta: float | str = option(0.3, allowed=Bounds(real, 0, 1, (AUTO, CORPUS)))
+    distance: str = option("euclidean", allowed=DISTANCES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,28 +153,18 @@ class Stochastic(StateMethod):
 
     name = "stochastic"
 
-    states: int | str = option(AUTO, *_STATES)
-    abstraction: str | Abstraction = option(AUTO, _ABSTRACTION)
-    completion: str = option(
-        AUTO,
-        "probe: rows counted by asking the model; fit: rows fitted by EM; auto: fit, of language models probe",
-        (AUTO, Probe.name, Fitted.name),
-    )
-    alpha: float | str = option(AUTO, f"(probe) {_ALPHA}", replace(_SHARE, words=(AUTO,)))
-    representatives: int = option(
-        10, "occurrences that represent a state where the model is asked", Bounds(whole, 1, 1 << 20)
-    )
-    strength: float = option(
-        2.0, "(probe) number of observations that a probed row counts for", Bounds(real, 1e-9, 1e9)
-    )
-    rounds: int | str = option(AUTO, "(fit) rounds of expectation-maximisation", replace(_COUNT, words=(AUTO,)))
-    tokens: int = option(300_000, "(fit) words in a round at most, of texts drawn again each time", _COUNT)
-    replaced: float = option(0.2, "(fit) share of words replaced at random", _SHARE)
-    memory: float = option(0.8, "(fit) weight of earlier rounds' expectations", _SHARE)
-    prior: float = option(0.1, "(fit) transitions that a probed row counts for", Bounds(real, 0, 1e6, excluded=(0,)))
-    hardness: float = option(
-        0.5, "(fit) of the assignment of probed answers to near states", Bounds(real, 0, 1e6, excluded=(0,))
-    )
+    states: int | str = option(AUTO, allowed=_STATES)
+    abstraction: str | Abstraction = option(AUTO)
+    completion: str = option(AUTO, allowed=(AUTO, Probe.name, Fitted.name))
+    alpha: float | str = option(AUTO, allowed=_SHARE_OR_AUTO)
+    representatives: int = option(10, allowed=Bounds(whole, 1, 1 << 20))
+    strength: float = option(2.0, allowed=Bounds(real, 1e-9, 1e9))
+    rounds: int | str = option(AUTO, allowed=Bounds(whole, 1, 1 << 40, (AUTO,)))
+    tokens: int = option(300_000, allowed=_COUNT)
+    replaced: float = option(0.2, allowed=_SHARE)
+    memory: float = option(0.8, allowed=_SHARE)
+    prior: float = option(0.1, allowed=_ABOVE_ZERO)
+    hardness: float = option(0.5, allowed=_ABOVE_ZERO)
 
     def resolved(self, request: Request) -> Self:
         """Of a language model rows are probed, not fitted, and states look ahead, unless it is said otherwise."""

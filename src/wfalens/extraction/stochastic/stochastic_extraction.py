@@ -11,37 +11,62 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfalens import progress
-from wfalens.automaton.completion import Empirical
+from wfalens.automaton.completion import Completion, Empirical, Fitted, Probe
+from wfalens.automaton.rows import rows_from_keys
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
+from wfalens.extraction.completion import fitting, probing
 from wfalens.extraction.completion.augmentation import Resampling
-from wfalens.extraction.completion.completion_rule import CORPUS
+from wfalens.extraction.completion.completion_rule import COMPLETION_RULES, CORPUS
 from wfalens.extraction.completion.probing import Attempt
 from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, timed_texts, within
-from wfalens.extraction.held_out import aim_for, comparison_lengths, groups_of, rates, split
+from wfalens.extraction.held_out import (
+    Rates,
+    aim_for,
+    balanced,
+    comparison_lengths,
+    groups_of,
+    rates,
+    select_best,
+    split,
+)
 from wfalens.extraction.method import AUTO, Request, Step, stream_of
 from wfalens.extraction.query_budget import (
     AUGMENTATION,
     LOOK_AHEAD_SHARE,
+    PROBING,
+    SEARCH,
     SEARCH_SHARE,
     QueryBudget,
     TooFewQueriesError,
 )
-from wfalens.extraction.states import views
-from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError, named_abstraction
-from wfalens.extraction.states.views import LookAhead, PrefixOutputs, View, trace_prefixes, trace_prefixes_in
+from wfalens.extraction.states import (
+    ABSTRACTIONS,
+    MOST_ASKED,
+    LookAhead,
+    Outputs,
+    PrefixOutputs,
+    TooFewOutputsError,
+    View,
+    affordable_continuations,
+    continuations_of,
+    named_abstraction,
+    trace_prefixes,
+    trace_prefixes_in,
+)
 from wfalens.extraction.stochastic import tuning
-from wfalens.extraction.stochastic.build import build
-from wfalens.extraction.stochastic.count_files import count_files
+from wfalens.extraction.stochastic.count_files import count_files, probe_on_workers
 from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
 from wfalens.extraction.stochastic.tuning import HeldOut, SizeGrid, StateSpace, Trial, Tuning
-from wfalens.extraction.transitions import TextStatistics
+from wfalens.extraction.transitions import ObservedRows, TextStatistics, observed_rows
 from wfalens.memory import shown_size
 from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier, is_language_model
 from wfalens.models.inference import asks_every_prefix
+from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
 AnyMethod = TypeVar("AnyMethod", bound=StateMethod)
@@ -65,7 +90,8 @@ def extract_stochastic(method: StateMethod, request: Request) -> StochasticWFA:
         budget = request.new_budget()
         if not asks_every_prefix(model):
             check_causal(model, ids)
-        _say_cost(method, request)
+        if not request.announced:
+            _say_cost(method, request)
         resampling = Resampling.of(method.augmentation, model.encoder, request.seed)
         space, statistics = _counted(method, request, budget, resampling)
         if request.files is not None:
@@ -101,7 +127,7 @@ def _say_cost(method: StateMethod, request: Request) -> None:
         sizes = _grid(method, model, budget).sizes
         prefixes = max(_sized(method, size, model).representatives * size for size in sizes) + 1
         asks = method.abstraction in (AUTO, LookAhead.name)
-        points = 1 + (views.MOST_ASKED if asks else 0)  # answers that show where a word leads
+        points = 1 + (MOST_ASKED if asks else 0)  # answers that show where a word leads
         queries += points * most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
         queries += (budget.share(LOOK_AHEAD_SHARE) or 0) if asks else 0
         queries += (budget.share(SEARCH_SHARE) or 0) if method.is_open else 0
@@ -142,9 +168,9 @@ def select_states(method: StateMethod, request: Request, budget: QueryBudget) ->
 
 def _views(request: Request, budget: QueryBudget) -> tuple[str, ...]:
     """The views to choose from: looking ahead takes queries, of a model that cannot be stepped for every prefix."""
-    pays = views.affordable_continuations(request.model, request.ids, budget.share(LOOK_AHEAD_SHARE)) > 0
+    pays = affordable_continuations(request.model, request.ids, budget.share(LOOK_AHEAD_SHARE)) > 0
     is_tried = pays and (request.files is None or isinstance(request.model, StatefulClassifier))
-    return tuple(ABSTRACTIONS) if is_tried else (views.Outputs.name,)
+    return tuple(ABSTRACTIONS) if is_tried else (Outputs.name,)
 
 
 def _grid(method: StateMethod, model: PrefixClassifier, budget: QueryBudget) -> SizeGrid:
@@ -188,7 +214,6 @@ def _search(
     trials: list[Trial] = []
     tops: list[Trial] = []  # the best of each size
     wfa: StochasticWFA | None = None
-    refusal: str | None = None
     per_state = 0.0  # seconds that the last size took
 
     def build_sized(states: int) -> StochasticWFA:
@@ -205,7 +230,7 @@ def _search(
         if wfa is not None and allowed is not None:
             needed = tuning.memory_needed(method, seen.points.shape, size, wfa)
             if needed > allowed:
-                refusal = (
+                progress.say(
                     f"{size} states would take about {shown_size(needed)} of memory, more than the "
                     f"{shown_size(allowed)} at hand, and are not tried; a higher limit of memory allows more"
                 )
@@ -227,8 +252,6 @@ def _search(
         per_state = (deadline.used - began) / size
         progress.advance(1, f"K = {size}: CR {tops[-1].cr:.3f}, JSD {tops[-1].jsd:.4f}")
     progress.finish()
-    if refusal is not None:
-        progress.say(refusal)
     if not trials:
         raise InputError(f"no automaton of {grid.sizes[0]} states fits into {method.max_bytes:,} bytes; allow more")
     return trials
@@ -246,3 +269,121 @@ def _tried(method: StateMethod, wfa: StochasticWFA, held: HeldOut, file_bytes: i
         measured = rates(variant, held.ids, held.targets)
         trials.append(Trial(name, wfa.states - 1, variant.alpha, beta, *measured, file_bytes))
     return trials
+
+
+def build(
+    space: StateSpace,
+    statistics: TextStatistics,
+    request: Request,
+    ids: Ragged[np.int32],
+    provenance: dict[str, Any],
+    attempt: Attempt | None = None,
+    groups: NDArray[np.int64] | None = None,
+) -> StochasticWFA:
+    """The automaton of all statistics; `ids` are the texts that the states were formed from.
+
+    An automaton that is only tried has rows for some words, and none of them is fitted. Where a search held out texts,
+    rows are not fitted to them, and fitted rows that are worse there than the probed ones are left out. `groups` are
+    the classes of the texts by which rows are fitted evenly; (texts,)
+    """
+    method, model, words = space.method, request.model, len(request.model.encoder.vocabulary)
+    observed = observed_rows(statistics, words, method.augmentation.weight if method.augmentation else 1.0)
+    completion: Completion
+    asked: NDArray[np.int32] | None = None
+    rng = stream_of(request.seed, Step.PROBING)  # continues in fitting
+    if isinstance(method, Stochastic):
+        with space.budget.recording_errors():
+            completion, asked = _probed(method, space, observed, request, ids, rng, attempt)
+    else:
+        completion = COMPLETION_RULES[method.completion].complete(method, observed)
+    wfa = StochasticWFA(
+        encoder=model.encoder,
+        class_names=model.class_names,
+        centres=_centres(statistics, observed.visits, space),
+        rows=observed.rows(asked),
+        completion=completion,
+        alpha=float(method.alpha),
+        state_visits=observed.visits,
+        word_counts=observed.word_counts,
+        provenance=provenance,
+    )
+    if attempt is not None:
+        return wfa
+    if space.tuning is not None:
+        wfa.provenance["tuning"] = space.tuning.to_dict()
+    if isinstance(method, Stochastic) and method.fits and isinstance(completion, Probe):
+        with space.budget.recording_errors():
+            wfa = _fitted(wfa, completion, method, space, request, groups, rng)
+    wfa.provenance["queries"] = space.budget.to_dict()
+    return wfa
+
+
+def _probed(
+    method: Stochastic,
+    space: StateSpace,
+    observed: ObservedRows,
+    request: Request,
+    ids: Ragged[np.int32],
+    rng: np.random.Generator,
+    attempt: Attempt | None,
+) -> tuple[Probe, NDArray[np.int32] | None]:
+    """The completion by what the model answered, and the words that it was asked about (None: all)."""
+    model, counts, budget, behind = request.model, observed.word_counts, space.budget, continuations_of(space.view)
+    candidates = probing.choose_representatives(ids, space.path, method.representatives, rng)
+    words, chosen = probing.affordable_questions(model, counts, candidates, budget, behind, attempt, fits=method.fits)
+    budget.enter(PROBING if attempt is None else SEARCH, probing.probing_queries(model, chosen, len(words), behind))
+    hardness = method.hardness if method.fits else None
+    if request.files is None or attempt is not None:
+        progress.start("probing the model")
+        answers = probing.probe_rows(model, chosen, space.states, space.view, words, hardness)
+        progress.finish()
+    else:
+        answers = probe_on_workers(model, chosen, space.states, space.view, words, hardness, request.files.run)
+    rows = rows_from_keys(answers.keys, answers.counts, len(counts), answers.states)
+    return Probe(method.strength, chosen.per_state, rows), words if len(words) < len(counts) - 1 else None
+
+
+def _fitted(
+    start: StochasticWFA,
+    probe: Probe,
+    method: Stochastic,
+    space: StateSpace,
+    request: Request,
+    groups: NDArray[np.int64] | None,
+    rng: np.random.Generator,
+) -> StochasticWFA:
+    """The automaton with fitted rows, or as it is where these were worse on held-out texts."""
+    tuning, ids, known = space.tuning, request.ids, np.arange(len(request.ids))
+    if tuning is not None:
+        known = np.setdiff1d(known, tuning.held.numbers)
+    texts = balanced(ids.take(known), None if groups is None else groups[known])
+    within = fitting.affordable_rounds(method, space.budget.left(), texts)
+    found = fitting.fit_rows(
+        request.model, texts, probe.rows, start.centres, within, rng, space.budget, request.deadline
+    )
+    drift = float(np.abs(found.centres - start.centres).sum(1).mean())
+    wfa = start.with_rule(0.0, Fitted(found.rows, drift), found.centres)
+    delivered = wfa
+    if tuning is not None:
+        held, texts_held = tuning.held, len(tuning.held.numbers)
+        fit, probed = rates(wfa, held.ids, held.targets), Rates(tuning.chosen.cr, tuning.chosen.jsd)
+        delivered = (wfa, start)[select_best([fit, probed], texts_held, tuning.aim)]
+        record = {"rows": delivered.completion.name, "fit": fit._asdict(), "probe": probed._asdict()}
+        delivered.provenance["tuning"]["delivered"] = record
+        if delivered is start:
+            progress.say(
+                f"fitted rows have a CR of {fit.cr:.3f} on {texts_held:,} held-out texts, less faithful than the "
+                f"probed ones that they began from ({probed.cr:.3f}), which are kept"
+            )
+    if found.stop is not None:
+        delivered.provenance["stopped"] = found.stop.to_dict()
+    return delivered
+
+
+def _centres(statistics: TextStatistics, visits: NDArray[np.int64], space: StateSpace) -> NDArray[np.float64]:
+    """`ρ(s)`: the mean output of each state; where the texts never were, that of the sample. -> (n, C)"""
+    centres = statistics.mean_outputs(visits)
+    centres[visits == 0] = space.centres[visits == 0]
+    centres[0] = space.centres[0]
+    centres /= centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7
+    return centres

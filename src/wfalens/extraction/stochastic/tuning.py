@@ -16,8 +16,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction.held_out import CONSISTENCY, gains, select_best
 from wfalens.extraction.method import Request, Step, stream_of
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
-from wfalens.extraction.states.views import PrefixOutputs, View
+from wfalens.extraction.states import PrefixOutputs, States, View, named_abstraction, state_centres
 from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.memory import free
 from wfalens.models.inference import initial_output

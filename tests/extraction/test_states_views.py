@@ -6,7 +6,7 @@ import pytest
 from tests.methods import extracted
 from wfalens.extraction import Stochastic, extract
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
-from wfalens.extraction.states.views import (
+from wfalens.extraction.states import (
     Continuations,
     LookAhead,
     Outputs,

@@ -1,44 +1,11 @@
-"""Merging runs and sampling texts: any division of the work adds up to the same."""
+"""Sampling texts: any division of the work adds up to the same."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.extraction.merging import Runs, merge_by_sorting, merge_runs
 from wfalens.ragged import Ragged
 from wfalens.scale.sample import NO_LIMIT, TextSample, draws
-
-# near keys are added up in windows, far ones are sorted
-keys = st.one_of(st.integers(0, 300), st.integers(0, 10**6), st.integers(0, 2**62))
-runs = st.lists(st.dictionaries(keys, st.integers(1, 2**40), max_size=60), max_size=8)
-
-
-def run_of(counts):
-    ordered = sorted(counts)
-    return np.array(ordered, np.int64), np.array([counts[key] for key in ordered], np.int64)
-
-
-@given(runs)
-def test_merged_runs_are_the_sums_of_a_plain_loop(parts):
-    total = {}
-    for part in parts:
-        for key, count in part.items():
-            total[key] = total.get(key, 0) + count
-    merged = merge_runs([run_of(part) for part in parts])
-    for found, expected in zip(merged, run_of(total), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("spread", [1, 50, 10_000])
-def test_both_ways_of_merging_agree_on_large_runs(spread):
-    rng = np.random.default_rng(spread)
-    parts = []
-    for _ in range(20):
-        chosen = np.unique(rng.integers(0, 30_000 * spread, 20_000))
-        parts.append((chosen, rng.integers(1, 100, len(chosen))))
-    for found, expected in zip(merge_runs(parts), merge_by_sorting(Runs.of(parts)), strict=True):
-        np.testing.assert_array_equal(found, expected)
 
 
 def sample_of(rows, lengths, seed=0):
@@ -54,7 +21,8 @@ def test_samples_of_parts_merge_to_the_sample_of_the_whole(lengths, tokens, rand
     rows = np.arange(len(lengths))
     whole = TextSample.merged([sample_of(rows, lengths)], tokens)
     owner = np.array([random.randrange(3) for _ in rows])
-    parts = [TextSample.pruned([sample_of(rows[owner == part], lengths)], tokens) for part in set(owner.tolist())]
+    samples = [sample_of(rows[owner == part], lengths) for part in set(owner.tolist())]
+    parts = [TextSample.merged([each], tokens, behind=1) for each in samples]
     random.shuffle(parts)
     merged = TextSample.merged(parts, tokens)
     np.testing.assert_array_equal(merged.address, whole.address)
@@ -82,7 +50,7 @@ def test_texts_at_or_above_the_limit_cannot_change_a_sample(lengths, tokens):
     lengths = np.array(lengths)
     rows = np.arange(len(lengths))
     half = rows[: len(rows) // 2 + 1]
-    limit = TextSample.pruned([sample_of(half, lengths)], tokens).limit(tokens)
+    limit = TextSample.merged([sample_of(half, lengths)], tokens, behind=1).limit(tokens)
     rest = rows[len(half) :]
     if limit != NO_LIMIT:
         rest = rest[draws(0, 0, 0, len(rows))[rest] < limit]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.methods import extracted
 from wfalens.errors import InputError
 from wfalens.extraction import Abstraction, Paper, States, extract
-from wfalens.extraction.states.abstraction import ABSTRACTIONS
-from wfalens.extraction.states.views import Outputs
+from wfalens.extraction.states import ABSTRACTIONS, Outputs
 from wfalens.models import wrap
 
 

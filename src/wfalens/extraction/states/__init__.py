@@ -1,1 +1,0 @@
-"""How prefixes become states."""
