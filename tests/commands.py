@@ -12,7 +12,7 @@ from wfalens.cli.main import main
 from wfalens.cli.output import OUT
 from wfalens.text import tokenizers
 
-SMALL = ["--hidden", "16", "--epochs", "4", "-C", "embedding=16", "-C", "learning_rate=0.01"]
+SMALL = ["-C", "hidden=16", "--epochs", "4", "-C", "embedding=16", "-C", "learning_rate=0.01"]
 
 
 @dataclass

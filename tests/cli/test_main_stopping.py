@@ -42,7 +42,7 @@ BEFORE_THE_FIRST_EPOCH = """
 from wfalens.models.rnn import training
 training.Trainer._epoch = lambda *_: os.kill(os.getpid(), {number})
 """
-TRAIN = ("train", "-c", "known.csv", "--hidden", "8", "--epochs", "3", "-C", "embedding=8")
+TRAIN = ("train", "-c", "known.csv", "-C", "hidden=8", "--epochs", "3", "-C", "embedding=8")
 
 
 def accept_interrupts():

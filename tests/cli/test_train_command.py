@@ -7,7 +7,7 @@ from wfalens.models import RNNClassifier
 
 
 def test_settings_reach_the_network_and_an_automaton_initialises_it(workshop, tmp_path):
-    command = ("train", "-c", "train.csv", "--test", "test.csv", "--epochs", "1", "--hidden", "8", "-C", "embedding=6")
+    command = ("train", "-c", "train.csv", "--test", "test.csv", "--epochs", "1", "-C", "hidden=8", "-C", "embedding=6")
     made = json.loads(ok(workshop, *command, "-o", tmp_path / "a.rnn", "--json"))
     assert 0 <= made["test_accuracy"] <= 1
     assert RNNClassifier.load(tmp_path / "a.rnn").config.hidden == 8

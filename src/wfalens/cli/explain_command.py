@@ -256,7 +256,7 @@ def explain_neighbours(
     print_result(explanation.neighbours(wfa, word, open_vectors(settings, wfa), k=top), settings.as_json)
 
 
-@register(command, "pairs", ("pairs.kind",), result=opt.PLOT_FILES, pairs=PairSettings)
+@register(command, "pairs", result=opt.PLOT_FILES, pairs=PairSettings)
 def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 10) -> None:
     """Contrast what words do to the model (distance d_T) with what they mean (d_S).
 
@@ -265,7 +265,7 @@ def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 1
     strongest influence in both spaces (t-SNE).
 
     Example:
-      wfalens explain pairs films.wfa --kind adversarial -o pairs.html
+      wfalens explain pairs films.wfa -o pairs.html
     """
     wfa, how = open_wfa(automaton, settings.texts), settings.pairs
     vectors = open_vectors(settings, wfa)

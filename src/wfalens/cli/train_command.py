@@ -21,7 +21,7 @@ command = new_group()
 @register(
     command,
     "train",
-    ("training.task", "network.hidden", "training.epochs", "training.tokenizer"),
+    ("training.task", "training.epochs", "training.tokenizer"),
     network=RNNConfig,
     training=TrainingConfig,
 )
