@@ -98,3 +98,17 @@ def test_a_module_that_traces_whole_texts_pays_for_the_prefixes_of_a_call_too(le
 
     assert most_probing(box(letters), 10, 50, 7) == 500
     assert most_probing(Traced(box(letters)), 10, 50, 7) == 570
+
+
+def test_asking_within_training_is_shown_from_the_first_answers_on(letters):
+    class Notes(Progress):
+        def __init__(self):
+            self.notes = []
+
+        def note(self, status):
+            self.notes.append(status)
+
+    display = Notes()
+    with shown_on(display):
+        extract(box(letters), TEXTS, SHORT, queries=300)
+    assert any(note.startswith("asking the model: ") for note in display.notes)
