@@ -5,6 +5,7 @@ import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import floor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -148,3 +149,8 @@ def go(page, address, view):
 def drawn(page):
     """Waits until what was changed is on the screen."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def as_points(change):
+    """A change of probability without its sign, as the page shows it."""
+    return str(abs(floor(100 * change + 0.5)))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.integration.browser.conftest import as_points
 from wfalens.report import Extent, views, write_report
 
 EXTENT = Extent(sentences=6, words=60, strongest=3, pages=1, attacked=1)
@@ -47,7 +48,7 @@ def test_the_network_is_explained_where_they_disagree(visit, doubtful, disputed,
     for reader in ("network", "automaton"):
         row = page.locator(f"[data-reader={reader}] .chip")
         for at, values in enumerate(told[reader]):
-            expect(row.nth(at).locator("small")).to_contain_text(f"{abs(values[column]):.2f}")
+            expect(row.nth(at).locator("small")).to_contain_text(as_points(values[column]))
             expect(row.nth(at)).to_have_attribute("aria-label", re.compile(f"for .*{re.escape(names[column])[:3]}"))
     expect(page.locator(".verdict")).to_contain_text("The automaton is wrong about the network here")
     expect(page.get_by_role("combobox", name="Contributions to")).to_have_value("default")

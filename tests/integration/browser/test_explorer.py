@@ -6,7 +6,7 @@ from urllib.parse import quote
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.integration.browser.conftest import TOKEN, go
+from tests.integration.browser.conftest import TOKEN, as_points, go
 from tests.language.grammar import Grammar
 from tests.studies import visible
 from wfalens.extraction import Stochastic, extract
@@ -135,7 +135,7 @@ def test_words_show_shapley_values_or_what_they_changed(visit, explorer, study):
     def expect_values(reader, rows):
         for at, row in enumerate(rows):
             chip = page.locator(f"[data-reader={reader}] .chip").nth(at)
-            expect(chip.locator("small")).to_contain_text(f"{abs(row[column]):.2f}")
+            expect(chip.locator("small")).to_contain_text(as_points(row[column]))
 
     expect_values("network", told["network"])
     expect_values("automaton", told["automaton"])
@@ -262,12 +262,14 @@ def test_words_are_searched_and_sorted(visit, explorer, study):
     expect(page.get_by_role("status").filter(has_text="word")).to_have_text(f"{found['total']} words")
     expect(rows.first).to_have_text(found["rows"][0][0])
     assert rows.all_inner_texts() == [row[0] for row in found["rows"]]
-    page.get_by_role("button", name="sport").click()
-    expect(page.locator("th[aria-sort=descending]")).to_contain_text("sport")
-    expect(rows.first).to_have_text(table.find("ma", sort="sport", min_count=5)["rows"][0][0])
-    page.get_by_role("button", name="sport").click()
-    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("sport")
-    expect(rows.first).to_have_text(table.find("ma", sort="sport", falling=False, min_count=5)["rows"][0][0])
+    page.get_by_label("Towards").select_option("sport")
+    expect(rows.first).to_have_text(table.find("ma", towards="sport", min_count=5)["rows"][0][0])
+    page.get_by_label("Towards").select_option("")
+    for falling, order in ((True, "descending"), (False, "ascending")):
+        page.get_by_role("button", name="seen").click()
+        expect(page.locator(f"th[aria-sort={order}]")).to_contain_text("seen")
+        counts = [row[1] for row in table.find("ma", sort="count", falling=falling, min_count=5)["rows"]]
+        expect(page.locator("table.virtual tbody td:last-child").first).to_have_text(f"{counts[0]:,}")
     page.get_by_label("Search").fill("no such word at all")
     expect(page.get_by_role("status").filter(has_text="no word")).to_be_visible()
 
@@ -289,6 +291,10 @@ def test_a_word_has_a_page(visit, explorer, study):
     data = views.word_page(study, "vaccine")
     expect(page.get_by_role("heading", level=2).first).to_have_text("vaccine")
     expect(page.locator("main")).to_contain_text(f"Seen {data['count']} times")
+    label, change, _ = max(data["changes"], key=lambda each: each[1])
+    expect(page.locator(".headline")).to_contain_text(f"{as_points(change)}\N{NO-BREAK SPACE}point")
+    expect(page.locator(".headline")).to_contain_text(study.wfa.class_names[label])
+    expect(page.locator(".sentences mark").first).to_have_text("vaccine")
     for word, _ in [*data["acting"], *data["meaning"]]:
         expect(page.locator(".tags a").filter(has_text=visible(word)).first).to_be_visible()
     expect(page.locator(".sentences li")).to_have_count(len(data["sentences"]))

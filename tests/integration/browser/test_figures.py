@@ -119,14 +119,14 @@ def test_a_drawing_is_zoomed_with_the_wheel_and_moved(visit, explorer):
 
 def test_bars_of_all_words_have_one_scale(visit, explorer, study):
     page = visit(explorer, "word?word=embassy")
-    scores = study.influence
+    words, changes = study.influence.words, study.word_effects.changes
 
     def widest(word):
         go(page, explorer, f"word?word={word}")
         return max(page.locator("rect.bar").evaluate_all("all => all.map((each) => each.width.baseVal.value)"))
 
     for word in ("match", "the"):
-        ratio = abs(scores.of(word)).max() / abs(scores.of("embassy")).max()
+        ratio = abs(changes[words.index(word)]).max() / abs(changes[words.index("embassy")]).max()
         assert widest(word) == pytest.approx(ratio * widest("embassy"), rel=0.02, abs=0.5)
 
 
@@ -134,10 +134,15 @@ def test_what_speaks_for_a_class_has_its_colour_and_what_speaks_against_it_is_gr
     page = visit(explorer, "words")
     cells = page.locator("table.virtual td[style]")
     expect(cells.first).to_be_visible()
-    for cell in cells.all()[:40]:
-        positive = cell.inner_text().startswith("+")
-        assert ("--class-" in cell.get_attribute("style")) == positive
-        assert ("--against" in cell.get_attribute("style")) == (not positive)
+    for cell in cells.all()[:40]:  # the class that a word pushes most; an estimate of the automaton has no colour
+        measured = "\u2248" not in cell.inner_text()
+        assert ("--class-" in cell.get_attribute("style")) == measured
+    go(page, explorer, "trace?text=coach%20says%20match")
+    chips = page.locator("[data-reader=network] .chip")
+    expect(chips).to_have_count(3)
+    for chip in chips.all():
+        against = chip.locator("small").inner_text().startswith("\u2212")
+        assert not against or "--against" in chip.get_attribute("style")
 
 
 def test_every_term_has_a_sentence(visit, explorer):

@@ -69,7 +69,7 @@ def test_problems_are_told(visit, address, found):
 
 
 def test_the_overview_names_the_surest_mistakes_with_the_networks_answers(visit, address, found):
-    items = visit(address).locator(".answer").filter(has_text="Where is it wrong?").locator("li")
+    items = visit(address).locator(".answer .mistakes li")
     for item, mistake in zip((items.nth(0), items.nth(1)), found["problems"]["mistakes"], strict=False):
         expect(item).to_contain_text(re.compile(rf"\b{100 * mistake['probability']:.0f}\s%$"))
 
@@ -104,7 +104,8 @@ def test_without_another_automaton_there_is_no_tab_to_compare(visit, study, tmp_
     expect(page.get_by_role("link", name="Attacks", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="Compare")).to_have_count(0)
     go(page, address, "attacks")
-    table = page.get_by_role("table").first
+    page.get_by_text("All recipes and their controls").click()
+    table = page.get_by_role("table").last
     expect(table.get_by_text("nothing was tried")).to_have_count(5)
     expect(table.get_by_text("0.0 %")).to_have_count(0)
     expect(page.locator(".headline")).to_contain_text("Nothing was tried")
@@ -116,6 +117,8 @@ def test_the_attacks_begin_with_a_sentence(visit, address, study):
     expect(page.locator(".headline")).to_contain_text("With one word changed, the network errs on")
     if address.startswith("file:"):  # the explorer attacks more texts
         expect(page.locator(".headline b").first).to_have_text(f"{100 * guided['asr_correct']:.0f} %")
+        told = "no difference is shown" if not views.attacks(study, texts=200)["gain"]["shown"] else "where to look"
+        expect(page.locator(".headline")).to_contain_text(told)
 
 
 def test_names_of_classes_are_whole_on_narrow_screens(visit, address, found):
