@@ -17,6 +17,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import wilson
 from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Stochastic, extract
+from wfalens.messages import percent
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets import opinions
 
@@ -189,3 +190,13 @@ def test_the_table_and_the_json_say_the_same(found):
     assert table["effect"].tolist() == [row["effect"] for row in rows]
     assert table["true precision"].tolist() == [row["true precision"] for row in rows]
     assert json.dumps(rows)
+
+
+def test_the_printed_table_fits_eighty_columns(found):
+    ((_, rows),) = found.tables().items()
+    assert len(rows) == len(found)
+    widest = [max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]]
+    assert sum(widest) + 3 * len(widest) + 1 <= 80
+    for row, whole in zip(rows, found.rows(), strict=True):
+        assert row["precision"].startswith(percent(whole["precision"]))
+        assert row["phrase"] == whole["phrase"]

@@ -25,9 +25,11 @@ from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair, wilson_bounds
-from wfalens.explanation.attribution import AUTOMATON, NETWORK, class_column
+from wfalens.explanation.attribution import AUTOMATON, NETWORK, PROBABILITY, class_column
+from wfalens.explanation.opinion_line import points
 from wfalens.explanation.phrase_candidates import GAP, Key, PhraseCandidates, frequent_phrases
 from wfalens.explanation.shapley.background import mean_matrix
+from wfalens.messages import percent
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
@@ -129,7 +131,7 @@ class DecidingPhrases(RowResult):
     def title(self) -> str:
         return (
             f"{len(self):,} deciding phrases in {self.texts:,} texts: effect in {self.unit}, "
-            f"precision for the {self.reference}"
+            f"precision for the {self.reference} (95 %)"
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -150,6 +152,17 @@ class DecidingPhrases(RowResult):
         if self.true_precision is not None:
             columns["true precision"] = self.true_precision.tolist()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """What people read of it; it fits in a terminal of 80 columns."""
+        in_points, shown = self.unit == PROBABILITY, []
+        for row in self.rows():
+            low, high = (f"{100 * row[f'precision {end}']:.0f}" for end in ("low", "high"))
+            effect = points(row["effect"]) if in_points else f"{row['effect']:.2f}"
+            cells = {"phrase": row["phrase"], "class": row["class"], "points" if in_points else self.unit: effect}
+            cells |= {"texts": f"{row['texts']:,}", "precision": f"{percent(row['precision'])} ({low}–{high})"}
+            shown.append(cells if self.true_precision is None else cells | {"labels": percent(row["true precision"])})
+        return {self.title: shown}
 
     def to_dict(self) -> dict[str, Any]:
         base = dict(zip(self.class_names, self.base_rates.tolist(), strict=True))
