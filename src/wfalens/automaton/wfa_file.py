@@ -40,8 +40,7 @@ def save(wfa: WFA, path: str | Path) -> None:
         header[_READABLE] = fields
         tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
     if wfa.bigrams is not None:
-        bigrams = (compact(wfa.bigrams.cluster), compact(wfa.bigrams.counts))
-        tensors |= dict(zip(_BIGRAMS, bigrams, strict=True))
+        tensors |= {_BIGRAMS[0]: compact(wfa.bigrams.cluster), _BIGRAMS[1]: compact(wfa.bigrams.counts)}
     write_file(path, FORMAT, VERSION, header, tensors)
 
 

@@ -346,7 +346,7 @@ def population_importance(
     if len(ids) == 0:
         raise InputError(f"no word occurs {min_count} times in the extraction texts; lower the minimum count")
     mean, error = population_values(wfa, ids, absence)
-    correction = np.full((2, *mean.shape), np.nan)
+    correction, deviation = np.full_like(mean, np.nan), np.full_like(mean, np.nan)
     if model is not None:
         check_network_game(model, wfa, absence)
         sums = KeyedSums.nothing(len(wfa.class_names))
@@ -354,10 +354,10 @@ def population_importance(
             sums += KeyedSums.of(*residual_values(wfa, model, text, absence, queries, seed))
         found = Importance.of_sums(wfa, [""] * len(sums.keys), sums, absence)
         _, rows, places = np.intersect1d(ids, sums.keys, return_indices=True)
-        correction[0, rows], correction[1, rows] = found.mean[places], found.mean_error[places]
+        correction[rows], deviation[rows] = found.mean[places], found.mean_error[places]
     names = tuple(wfa.encoder.vocabulary.decode(ids))
     counts = wfa.word_counts[ids]
-    return Population(names, counts, mean, correction[0], correction[1], error, wfa.class_names, wfa.unit, absence)
+    return Population(names, counts, mean, correction, deviation, error, wfa.class_names, wfa.unit, absence)
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:

@@ -166,8 +166,7 @@ def bigram_values(
         spread(there, at, back, after, chain=chain.T, step=-1)
     whole = before[-1] @ final  # (Q, C)
     found = np.einsum("tqm,tqcm->tqc", before[1:-1] @ words, after[1:-1])
-    values: NDArray[np.float64] = np.einsum("q,tqc->tc", weight / (1 - z), found - whole)
-    return values
+    return np.asarray(np.einsum("q,tqc->tc", weight / (1 - z), found - whole))
 
 
 def _spread(

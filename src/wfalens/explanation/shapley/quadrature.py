@@ -69,8 +69,8 @@ def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[ND
 def _integrated(wfa: WFA, ids: Ragged[np.int32], absence: str, nodes: Nodes) -> Ragged[np.float64]:
     if absence == BIGRAM:
         own = [(nodes[1][first:last], nodes[2][first:last]) for first, last in nodes[0]]
-        by_text = [bigram_values(wfa, text, *each) for text, each in zip(ids, own, strict=True)]
-        return Ragged(np.concatenate([np.zeros((0, len(wfa.class_names))), *by_text]), ids.offsets)
+        found = [bigram_values(wfa, text, *each) for text, each in zip(ids, own, strict=True)]
+        return Ragged(np.concatenate([np.zeros((0, len(wfa.class_names))), *found]), ids.offsets)
     steps, words, absent = compiled_game(wfa, ids.values, absence)
     initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
     sum_to_zero = isinstance(wfa, LinearWFA)  # log-odds do, over the classes: the last one need not be computed
