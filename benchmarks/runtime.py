@@ -69,6 +69,9 @@ int main(int argc, char **argv) {
     all += wfa_tokens(start[at], (size_t)(start[at + 1] - start[at]), tokens + all, size - all);
   }
   first[texts] = all;
+#if WFA_STEP_NUMBERS
+  wfa_prepare(malloc(sizeof(int32_t) * WFA_STEP_NUMBERS * 65536), (size_t)WFA_STEP_NUMBERS * 65536);
+#endif
   for (run = 0; run < runs; run++) {
     double began = now(), split, done;
     for (at = 0; at < texts; at++) sum += wfa_predict(start[at], (size_t)(start[at + 1] - start[at]), probabilities);

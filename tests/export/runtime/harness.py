@@ -46,6 +46,10 @@ C_DRIVER = r"""
 int main(int argc, char **argv) {{
   uint32_t head[2];
   enum wfa_absence absence = argc > 1 && argv[1][0] == 'u' ? WFA_UNKNOWN : WFA_DELETE;
+#if WFA_STEP_NUMBERS
+  static int32_t steps[3 * WFA_STEP_NUMBERS];
+  if (wfa_prepare(steps, sizeof steps / sizeof steps[0]) > 3) return 7; /* some words, not all */
+#endif
   while (fread(head, sizeof head, 1, stdin) == 1) {{
     char *text = malloc(head[0] ? head[0] : 1); /* no byte more than the text has */
     uint32_t probabilities[WFA_CLASSES] = {{0}}, again[WFA_CLASSES] = {{0}};

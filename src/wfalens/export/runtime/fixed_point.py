@@ -43,6 +43,7 @@ _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32:
 _WORDS_AT_ONCE = 256
 _DENSE_ENOUGH = 1.25  # dense rows are quicker: they may be so much larger than sparse ones
 _MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
+_READ_ROOM = 1.02  # of what is read of earlier layers, so that rounded sums have 31 bits
 _RANDOM_TEXTS, _RANDOM_WORDS = 1000, 20
 _REPEATED, _TIMES = 4000, 30  # words, and how often each is repeated
 _SEED = 0
@@ -260,9 +261,9 @@ class _LinearTables:
         n, m, wide, none = wfa.states - 1, factors.width, self._bits == BITS[-1], np.zeros(0, np.int32)
         scaled = factors.links.astype(np.float64) * scales.state[:, None] / scales.read
         top = float(np.abs(scaled).max(initial=0.0))
-        link_bits = 20 if wide else min(20, 14 - ceil(log2(top)) if top else 0)
+        link_bits = 20 if wide else min(16, 14 - ceil(log2(top)) if top else 0)
         links = np.rint(scaled * 2**link_bits)
-        blocks = [links[:at, at : at + m].ravel() for at in range(m, n, m)]
+        blocks = [links[:at, at : at + m].T.ravel() for at in range(m, n, m)]
         final = wfa.read_out(np.eye(n + 1)) * np.append(scales.state, 1.0)[:, None]
         logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
         if logit_bits > _MOST_LOGIT_BITS:
@@ -275,6 +276,7 @@ class _LinearTables:
             "factors": self._factors.shape[1],
             "columns": len(factors.offset),
             "link_bits": link_bits,
+            "read_shift": 0 if wide else 15,  # of a state before products with links, whose sums then have 31 bits
             "gate_bits": scales.gate_bits,
             "logit_bits": logit_bits,
             "state_one": _LINEAR_ONE,
@@ -307,7 +309,7 @@ class LinearScales(NamedTuple):
     def of(cls, wfa: LinearWFA) -> LinearScales:
         factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
         state = _ranges(wfa)
-        read = np.maximum(state @ np.abs(factors.links.astype(np.float64)), 1e-30)
+        read = np.maximum(_READ_ROOM * state @ np.abs(factors.links.astype(np.float64)), 1e-30)
         units, here = _units(factors, state, read), slice(n, 2 * n - m)
         gates = factors.words.astype(np.float64) @ factors.expansion[:, here] + factors.offset[here]
         largest = float(np.abs(gates * units[here]).max(initial=0.0))
@@ -431,7 +433,7 @@ def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
     )
     links, at = np.zeros((n, n)), 0
     for layer in range(m, n, m):
-        links[:layer, layer : layer + m] = arrays["links"][at : at + layer * m].reshape(layer, m)
+        links[:layer, layer : layer + m] = arrays["links"][at : at + layer * m].reshape(m, layer).T
         at += layer * m
     links *= scales.read / scales.state[:, None] / 2.0 ** numbers["link_bits"]
     words = np.repeat(arrays["factors"].reshape(-1, numbers["factors"])[:1], len(factors.words), 0)

@@ -598,57 +598,77 @@ static void make_parts(size_t entry, parts *made) {
 #endif
 }
 
+static const parts *prepared;
+static size_t prepared_count;
+
+size_t wfa_prepare(int32_t *steps, size_t room) {
+  const size_t entries = sizeof(wfa_factors) / sizeof(wfa_factors[0]) / WFA_FACTORS;
+  parts *made = (parts *)(void *)steps;
+  size_t entry, count = room / WFA_STEP_NUMBERS < entries ? room / WFA_STEP_NUMBERS : entries;
+  for (entry = 0; entry < count; entry++) make_parts(entry, made + entry);
+  prepared = made;
+  prepared_count = count;
+  return count;
+}
+
+static const parts *parts_of(size_t entry, parts *made) {
+  if (entry < prepared_count) return prepared + entry;
+  make_parts(entry, made);
+  return made;
+}
+
 static void step(const state_number *x, size_t entry, state_number *after) {
-  parts word;
+  parts made;
+  const parts *word = parts_of(entry, &made);
   int64_t read[NUMBERS] = {0};
-  size_t i, j, k, layer;
-  make_parts(entry, &word);
+  size_t j;
 #if HALF
   for (j = 0; j < 2 * HALF; j++) read[j] = x[partner(j)];
 #endif
 #if NUMBERS > WFA_WIDTH
   {
-    size_t at = 0;
-    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH) {
-      for (i = 0; i < layer; i++, at += WFA_WIDTH)
-        for (k = 0; k < WFA_WIDTH; k++) read[layer + k] += (int64_t)x[i] * wfa_links[at + k];
-      for (k = layer; k < layer + WFA_WIDTH; k++) read[k] = shifted(read[k], WFA_LINK_BITS);
-    }
+    wfa_short states[NUMBERS];
+    const wfa_link *link = wfa_links;
+    size_t i, layer;
+    for (i = 0; i < NUMBERS; i++) states[i] = (wfa_short)shifted(x[i], WFA_READ_SHIFT);
+    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH)
+      for (j = layer; j < layer + WFA_WIDTH; j++, link += layer) {
+        wfa_sum sum = 0;
+        for (i = 0; i < layer; i++) sum += (wfa_sum)states[i] * link[i];
+        read[j] = shifted((int64_t)sum * ((int64_t)1 << WFA_READ_SHIFT), WFA_LINK_BITS);
+      }
   }
-#else
-  (void)i, (void)k, (void)layer;
 #endif
   for (j = 0; j < NUMBERS; j++) {
-    int64_t gated = shifted(read[j] * word.s[j], j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
-    after[j] = (int32_t)cut(shifted((int64_t)x[j] * word.d[j], ONE_BITS) + gated + (int64_t)word.b[j] * 256, WFA_STATE_ONE);
+    int64_t gated = shifted(read[j] * word->s[j], j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
+    after[j] = (int32_t)cut(shifted((int64_t)x[j] * word->d[j], ONE_BITS) + gated + (int64_t)word->b[j] * 256, WFA_STATE_ONE - 1);
   }
   after[NUMBERS] = x[NUMBERS];
 }
 
 /* what a change of the state before the word does to column*(state after it) */
 static void back(const int32_t *column, size_t entry, int32_t *before) {
-  parts word;
+  parts made;
+  const parts *word = parts_of(entry, &made);
   int64_t gated[NUMBERS], sums[NUMBERS];
-  size_t i, k, layer;
-  make_parts(entry, &word);
+  size_t i;
   for (i = 0; i < NUMBERS; i++)
-    gated[i] = cut(shifted((int64_t)word.s[i] * column[i], i < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS), (int64_t)1 << 26);
-  for (i = 0; i < NUMBERS; i++) sums[i] = shifted((int64_t)column[i] * word.d[i], ONE_BITS);
+    gated[i] = cut(shifted((int64_t)word->s[i] * column[i], i < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS), (int64_t)1 << 26);
+  for (i = 0; i < NUMBERS; i++) sums[i] = shifted((int64_t)column[i] * word->d[i], ONE_BITS);
 #if HALF
   for (i = 0; i < 2 * HALF; i++) sums[i] += gated[partner(i)];
 #endif
 #if NUMBERS > WFA_WIDTH
   {
-    size_t at = 0;
-    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH)
-      for (i = 0; i < layer; i++, at += WFA_WIDTH) {
-        int64_t sum = 0;
-        for (k = 0; k < WFA_WIDTH; k++) sum += wfa_links[at + k] * gated[layer + k];
-        sums[i] += shifted(sum, WFA_LINK_BITS);
-      }
+    const wfa_link *link = wfa_links;
+    size_t j, layer;
+    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH) {
+      int64_t linked[NUMBERS] = {0};
+      for (j = layer; j < layer + WFA_WIDTH; j++, link += layer)
+        for (i = 0; i < layer; i++) linked[i] += link[i] * gated[j];
+      for (i = 0; i < layer; i++) sums[i] += shifted(linked[i], WFA_LINK_BITS);
+    }
   }
-#else
-  (void)k, (void)layer;
 #endif
   for (i = 0; i < NUMBERS; i++) before[i] = (int32_t)cut(sums[i], (int64_t)1 << 27);
   before[NUMBERS] = column[NUMBERS];

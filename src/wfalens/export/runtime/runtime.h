@@ -5,7 +5,7 @@
 extern "C" {
 #endif
 
-/* Texts are UTF-8. A byte that is not reads as U+FFFD. Functions keep no state: any number of threads may call them. */
+/* Texts are UTF-8. A byte that is not reads as U+FFFD. Any number of threads may call the functions. */
 
 #define WFA_UNDECIDED (-1)    /* all mass was lost on the way: no class has any */
 #define WFA_UNKNOWN_WORD (-2) /* the alphabet is closed, and the text has another word */
@@ -34,6 +34,12 @@ int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabili
 /* Exact Shapley values of all words: values[word * WFA_CLASSES + class], in parts of WFA_VALUE_ONE, in probabilities or, of
    linear automata, in log-odds. `work` has room for count * WFA_STATES numbers. Returns 0, or one of the codes above. */
 int wfa_explain(const wfa_token *tokens, size_t count, enum wfa_absence absence, int32_t *work, int64_t *values);
+
+#if WFA_STEP_NUMBERS
+/* Linear automata: makes the steps of the commonest words beforehand, as many as there is room for, WFA_STEP_NUMBERS each.
+   Predictions and values are the same, and quicker. Call it once, before any other thread; the memory must stay. */
+size_t wfa_prepare(int32_t *steps, size_t room);
+#endif
 
 #ifdef __cplusplus
 }

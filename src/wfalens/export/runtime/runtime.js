@@ -234,12 +234,14 @@ const cut = (value, most) => Math.max(-most, Math.min(most, value));
 
 function linear(numbers, arrays) {
   const { states, classes, width: m, factors, columns, turns, decay, state_one: total } = numbers;
-  const { first_shift: firstShift, link_bits: linkBits, gate_bits: gateBits, logit_bits: logitBits } = numbers;
+  const { first_shift: firstShift, link_bits: linkBits, read_shift: readShift } = numbers;
+  const { gate_bits: gateBits, logit_bits: logitBits } = numbers;
   const { expansion, multipliers, shifts, offset, links, final, exp2, sine } = arrays;
   const n = states - 1,
     half = turns ? m >> 1 : 0,
     known = new Map(),
-    read = new Float64Array(n);
+    read = new Float64Array(n),
+    short = new Float64Array(n);
   const partner = (j) => (j < half ? j + half : j - half);
   const polynomial = (table, x) => {
     let sum = table[0];
@@ -302,15 +304,16 @@ function linear(numbers, arrays) {
     step(x, entry, after) {
       const { d, s, b } = parts(entry);
       for (let j = 0; j < m; j += 1) read[j] = j < 2 * half ? x[partner(j)] : 0;
-      for (let layer = m, at = 0; layer < n; layer += m) {
-        read.fill(0, layer, layer + m);
-        for (let i = 0; i < layer; i += 1, at += m)
-          for (let k = 0; k < m; k += 1) read[layer + k] += x[i] * links[at + k];
-        for (let k = layer; k < layer + m; k += 1) read[k] = Math.floor(read[k] / 2 ** linkBits);
-      }
+      for (let i = 0; i < n; i += 1) short[i] = Math.floor(x[i] / 2 ** readShift);
+      for (let layer = m, at = 0; layer < n; layer += m)
+        for (let j = layer; j < layer + m; j += 1, at += layer) {
+          let sum = 0;
+          for (let i = 0; i < layer; i += 1) sum += short[i] * links[at + i];
+          read[j] = Math.floor((sum * 2 ** readShift) / 2 ** linkBits);
+        }
       for (let j = 0; j < n; j += 1) {
         const gated = Math.floor((read[j] * s[j]) / 2 ** (j < m ? 22 : gateBits));
-        after[j] = cut(Math.floor((x[j] * d[j]) / ONE) + gated + b[j] * 256, total);
+        after[j] = cut(Math.floor((x[j] * d[j]) / ONE) + gated + b[j] * 256, total - 1);
       }
       after[n] = x[n];
     },
@@ -324,12 +327,12 @@ function linear(numbers, arrays) {
         before[i] = Math.floor((column[i] * d[i]) / ONE);
         if (i < 2 * half) before[i] += gated[partner(i)];
       }
-      for (let layer = m, at = 0; layer < n; layer += m)
-        for (let i = 0; i < layer; i += 1, at += m) {
-          let sum = 0;
-          for (let k = 0; k < m; k += 1) sum += links[at + k] * gated[layer + k];
-          before[i] += Math.floor(sum / 2 ** linkBits);
-        }
+      for (let layer = m, at = 0; layer < n; layer += m) {
+        const sums = new Float64Array(layer);
+        for (let j = layer; j < layer + m; j += 1, at += layer)
+          for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
+        for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
+      }
       for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
       before[n] = column[n];
     },

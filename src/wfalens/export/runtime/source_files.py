@@ -173,6 +173,7 @@ def _header(tables: Tables) -> str:
         "#define WFALENS_AUTOMATON_H",
         *(f"#define WFA_{name.upper()} {tables.numbers[name]}" for name in _HEADER_NUMBERS),
         f"#define WFA_VALUE_ONE (INT64_C(1) << {50 - tables.numbers['logit_bits']})",
+        f"#define WFA_STEP_NUMBERS {tables.numbers['linear'] * 3 * (tables.numbers['states'] - 1)}",
     ]
     return "\n".join([*lines, _template("runtime.h"), "#endif", ""])
 
@@ -189,6 +190,10 @@ def _source(tables: Tables, header: str) -> str:
         weights = tables.arrays["weights"].dtype
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
         types = [f"typedef {weights}_t wfa_weight;", f"typedef uint{32 if fits else 64}_t wfa_sum;"]
+    elif len(given["links"]):
+        narrow, link = tables.numbers["read_shift"] > 0, given["links"].dtype
+        types = [f"typedef {link}_t wfa_link;", f"typedef int{16 if narrow else 32}_t wfa_short;"]
+        types.append(f"typedef int{32 if narrow else 64}_t wfa_sum;")
     names = ", ".join(_c_string(name) for name in tables.class_names)
     named = f"const char *const wfa_classes[WFA_CLASSES] = {{{names}}};"
     return "\n".join([header, *defined, *types, *arrays, named, "", _template("runtime.c")])
