@@ -94,7 +94,8 @@ def changed_safetensors(rng: random.Random, blob: bytes) -> bytes:
         inner = json.loads(changed_text(rng, json.dumps(inner)))
     elif way == 2:
         tensors = {name: value for name, value in header.items() if name != "__metadata__"}
-        header = {**header, **json.loads(changed_text(rng, json.dumps(tensors)))} if rng.random() < 0.9 else {}
+        changed = json.loads(changed_text(rng, json.dumps(tensors)))
+        header = {**header, **changed} if isinstance(changed, dict) else {}
     else:
         data = bytearray(data)
         for _ in range(rng.randint(1, 4)):
