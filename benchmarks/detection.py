@@ -120,7 +120,7 @@ class Case:
     def ours(self, texts: Sequence[str], usual: UsualTexts | None = None) -> np.ndarray:
         usual = usual or self.usual
         _, ids = self.wfa.ids(texts).nonempty()
-        answers = Answers.of(self.wfa, self.model, ids)
+        answers = Answers.of(self.wfa, ids, last_outputs(self.model, ids))
         return usual.scores(text_signals(usual.bigrams, answers, ids))
 
     def alarms(self, texts: Sequence[str], asked: float, usual: UsualTexts | None = None) -> float:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.intents import intents
 from wfalens.extraction import Stochastic, extract
+from wfalens.models import wrap
+from wfalens.models.inference import last_outputs
 from wfalens.monitoring import Alarms, UsualTexts, Watcher
 from wfalens.monitoring.novelty import SIGNALS, Answers, BigramModel, text_signals
 from wfalens.monitoring.watch import CLASS_SHARES, STRANGE_TEXTS, ConformalMartingale, class_p_value, likelihood_ratios
@@ -100,12 +102,24 @@ def test_a_network_does_not_count_on_its_training_set(twenty):
     model, wfa, _, fresh, foreign = twenty
     usual = UsualTexts.of(wfa, model, fresh, is_training_set=True)
     ids = wfa.ids(foreign)
-    answers = Answers.of(wfa, model, ids)
+    answers = Answers.of(wfa, ids, last_outputs(model, ids))
     signals = text_signals(usual.bigrams, answers, ids)
     changed = np.array(signals)
     changed[:, list(SIGNALS).index("unsure network")] += 100
     assert (usual.scores(changed) == usual.scores(signals)).all()
     assert (UsualTexts.of(wfa, model, fresh).scores(changed) > usual.scores(signals)).all()
+
+
+def test_a_model_of_strings_reads_texts_as_they_are_written():
+    def loud(texts):
+        return np.array([[0.9, 0.1] if "unheard" in text.split() else [0.2, 0.8] for text in texts])
+
+    texts = ["a good film", "the film", "a film", "good"] * 30
+    model = wrap(loud, texts=texts, classes=("loud", "calm"))
+    wfa = extract(model, texts, Stochastic(states=2))
+    usual = UsualTexts.of(wfa, model, texts)
+    loud_one, calm_one = Watcher(wfa, model, usual).read(["a unheard film", "a good film"])
+    assert (loud_one["class"], calm_one["class"]) == ("loud", "calm")
 
 
 def test_shuffled_words_are_told_by_their_order(twenty):
@@ -116,7 +130,7 @@ def test_shuffled_words_are_told_by_their_order(twenty):
     texts = [" ".join(f"common{at + step}" for step in range(4)) for at in starts]
     usual = UsualTexts.of(wfa, model, texts)
     (plain,), (mixed,) = (
-        text_signals(usual.bigrams, Answers.of(wfa, model, ids), ids)
+        text_signals(usual.bigrams, Answers.of(wfa, ids, last_outputs(model, ids)), ids)
         for ids in (wfa.ids([text]) for text in ("common3 common4 common5 common6", "common6 common4 common3 common5"))
     )
     order = list(SIGNALS).index("word order")

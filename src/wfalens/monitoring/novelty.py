@@ -21,7 +21,7 @@ from scipy.stats import norm
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import jensen_shannon, last_outputs
+from wfalens.models.inference import jensen_shannon, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
@@ -93,13 +93,13 @@ class Answers:
     divergence: NDArray[np.float64]  # Jensen-Shannon, between network and automaton
 
     @classmethod
-    def of(cls, wfa: WFA, model: PrefixClassifier, ids: Ragged[np.int32]) -> Answers:
-        outputs = last_outputs(model, ids).astype(np.float64)
+    def of(cls, wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.floating]) -> Answers:
+        """outputs: (texts, C), of the network"""
         weights = wfa.prediction_weights(ids)
         known = (wfa.word_counts[ids.values] > 0) & (ids.values != UNKNOWN)
         return cls(
             outputs.argmax(1),
-            outputs.max(1),
+            outputs.max(1).astype(np.float64),
             outputs.argmax(1) == wfa.decide(weights),
             np.add.reduceat(known, ids.offsets[:-1], dtype=np.float64) / ids.lengths,
             jensen_shannon(wfa.probabilities(weights), outputs),
@@ -139,10 +139,11 @@ class UsualTexts:
         cls, wfa: WFA, model: PrefixClassifier, texts: Sequence[str], *, is_training_set: bool = False
     ) -> UsualTexts:
         """is_training_set: the network is surer of them than of other texts, so that its signals do not count"""
-        _, ids = wfa.ids(texts).nonempty()
+        worded, ids = wfa.ids(texts).nonempty()
         if len(ids) < _FEWEST:
             raise InputError(f"at least {_FEWEST} usual texts are needed, not {len(ids)}", code="few-texts")
-        words, answers = len(wfa.encoder.vocabulary), Answers.of(wfa, model, ids)
+        words = len(wfa.encoder.vocabulary)
+        answers = Answers.of(wfa, ids, text_outputs(model, texts, worded, ids))
         signals = np.empty((len(ids), len(SIGNALS)))
         fold = np.arange(len(ids)) % _FOLDS
         for number in range(_FOLDS):

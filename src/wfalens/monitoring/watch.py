@@ -26,6 +26,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import text_outputs
 from wfalens.monitoring.detector import Detector
 from wfalens.monitoring.novelty import SIGNALS, Answers, UsualTexts, text_signals, word_counts
 from wfalens.monitoring.text_features import ReferenceStats, text_features
@@ -204,12 +205,13 @@ class Watcher:
         ]
         if len(worded):
             self._window.words.update(word_counts(self.wfa, [plain[at] for at in worded]))
-            for at, found in zip(worded.tolist(), self._compared(ids, first + worded), strict=True):
+            answers = Answers.of(self.wfa, ids, text_outputs(self.model, plain, worded, ids))
+            for at, found in zip(worded.tolist(), self._compared(ids, answers, first + worded), strict=True):
                 results[at] = {"line": first + at, **found}
         return results
 
-    def _compared(self, ids: Ragged[np.int32], lines: NDArray[np.int64]) -> list[dict[str, Any]]:
-        answers, window = Answers.of(self.wfa, self.model, ids), self._window
+    def _compared(self, ids: Ragged[np.int32], answers: Answers, lines: NDArray[np.int64]) -> list[dict[str, Any]]:
+        window = self._window
         signals = text_signals(self.usual.bigrams, answers, ids)
         scores = self.usual.scores(signals)
         at_least = self.usual.at_least(scores)
