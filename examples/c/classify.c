@@ -1,6 +1,6 @@
 /* Classifies every line of standard input, with the three words that decided most:
 
-     wfalens export films.wfa -o model.c -C export.bits=8
+     wfalens export films.wfa -o model.c --bits 8
      cc -O2 -o classify classify.c model.c
      echo "a moving and funny film" | ./classify
 */

@@ -25,7 +25,16 @@ def test_words_phrases_and_files(workshop, tmp_path):
 
 
 def test_embeddings_of_words_are_written_as_word2vec(workshop, tmp_path):
-    ok(workshop, "explain", "words", "news.wfa", "--embeddings", tmp_path / "words.txt", "-C", "explain.width=3")
+    ok(
+        workshop,
+        "explain",
+        "words",
+        "news.wfa",
+        "-C",
+        f"explain.embeddings={tmp_path / 'words.txt'}",
+        "-C",
+        "explain.width=3",
+    )
     vectors = read_vectors(tmp_path / "words.txt")
     assert vectors.width == 3
     assert "senate" in vectors.words

@@ -15,7 +15,7 @@ OUTPUTS = {
     "certify": ("verify", "certify", "none.wfa", "--text", "x", "-o", "out.html"),
     "compare": ("compare", "none.wfa", "none.wfa", "-o", "out.html"),
     "text": ("explain", "text", "none.wfa", "x", "-o", "out.png"),
-    "words": ("explain", "words", "none.wfa", "--embeddings", "out.txt"),
+    "words": ("explain", "words", "none.wfa", "-C", "explain.embeddings=out.txt"),
     "phrases": ("explain", "phrases", "none.wfa", "-c", "none.csv", "-o", "out.csv"),
     "pairs": ("explain", "pairs", "none.wfa", "-o", "out.png"),
 }

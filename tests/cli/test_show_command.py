@@ -19,5 +19,5 @@ def test_with_the_network_it_shows_how_that_reads(workshop, tmp_path):
     assert len(lines) == 7
     (one,) = json.loads(ok(workshop, *both, "--class", lines[0]["label"], "--json"))["lines"]
     assert one == lines[0]
-    ok(workshop, *both, "-C", "talk=true", "-o", tmp_path / "talk.svg")
+    ok(workshop, *both, "--talk", "-o", tmp_path / "talk.svg")
     assert 'width="1600" height="900"' in (tmp_path / "talk.svg").read_text()

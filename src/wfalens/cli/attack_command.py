@@ -15,7 +15,9 @@ _DEFAULT = "strong, guided, and their controls"
 command = new_group()
 
 
-@register(command, "attack", ("attack.changes -k",), result=opt.RESULT_FILES, attack=attacks.AttackOptions)
+@register(
+    command, "attack", ("attack.changes -k", "texts.cache"), result=opt.RESULT_FILES, attack=attacks.AttackOptions
+)
 def attack(
     settings: Settings,
     automaton: opt.Automaton,

@@ -48,7 +48,7 @@ class EvaluateSettings(Options):
 @register(
     command,
     "evaluate",
-    [f"evaluate.{name}" for name in ("reference", "by", "min_cr", "coverage", "explanations")],
+    [*(f"evaluate.{name}" for name in ("reference", "by", "min_cr", "explanations")), "texts.cache"],
     evaluate=EvaluateSettings,
     run=wl.RunConfig,
 )
@@ -73,7 +73,7 @@ def evaluate(
     correlation with leave-one-out.
 
     Examples:
-      wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
+      wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes -C coverage=0.8
       wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' -C run.memory=2GB
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --explanations

@@ -35,13 +35,15 @@ class TextSettings(Options):
             banzhaf; additive: what each word changed when it was read (how did the decision evolve?).
         absence: What an absent word is.
         queries: With --model: queries at most.
-        width: Width of the transition embeddings that --embeddings writes.
+        embeddings: File for the words' transition matrix embeddings, reduced by PCA, as word2vec text.
+        width: Width of these embeddings.
         min_count: Leave out words seen less often in extraction: their scores are noise.
     """
 
     method: str = option("shapley")
     absence: str = option("delete", allowed=("delete", "unknown", "background", "bigram"))
     queries: int | None = option(None, allowed=opt.COUNT)
+    embeddings: str | None = option(None)
     width: int = option(100, allowed=Bounds(whole, 1, 1 << 20))
     min_count: int = option(5, allowed=opt.COUNT)
 
@@ -125,7 +127,7 @@ def explain_findings(
     print_result(found, settings.as_json)
 
 
-@register(command, "text", ("explain.method",), result=opt.PLOT_FILES, explain=TextSettings)
+@register(command, "text", ("explain.method", "texts.cache"), result=opt.PLOT_FILES, explain=TextSettings)
 def explain_text(
     settings: Settings,
     automaton: opt.Automaton,
@@ -176,7 +178,6 @@ def explain_words(
     automaton: opt.Automaton,
     words: Annotated[list[str] | None, opt.argument("[WORD]", "Words, or phrases in quotes.")] = None,
     top: opt.Top = 10,
-    embeddings: Annotated[Path | None, opt.value("--embeddings", "FILE", rich_help_panel=opt.OUTPUT)] = None,
 ) -> None:
     """Influence of words: the most influential ones of each class, or given words and phrases.
 
@@ -186,10 +187,9 @@ def explain_words(
     Examples:
       wfalens explain words films.wfa
       wfalens explain words films.wfa good bad "not good"
-
-    Args:
-        embeddings: Write the words' transition matrix embeddings, reduced by PCA, as word2vec text.
+      wfalens explain words films.wfa -C explain.embeddings=films.txt
     """
+    embeddings = None if settings.explain.embeddings is None else Path(settings.explain.embeddings)
     check_outputs(embeddings, force=settings.force)
     wfa, min_count = open_wfa(automaton, settings.texts), settings.explain.min_count
     if embeddings is not None:

@@ -63,7 +63,7 @@ class DfaSettings(Options):
     samples: int = option(2000, allowed=Bounds(whole, 10, 1 << 30))
 
 
-@register(command, "export", export=ExportSettings, dfa=DfaSettings)
+@register(command, "export", ("export.bits", "export.max_bytes"), export=ExportSettings, dfa=DfaSettings)
 def export_automaton(
     settings: Settings,
     source: Annotated[str, opt.argument("AUTOMATON", "The automaton, a .wfa file; for dfa also a classifier.")],

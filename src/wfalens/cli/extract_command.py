@@ -75,7 +75,10 @@ def _sections() -> dict[str, Any]:
 
 
 @register(
-    command, "extract", [f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")], **_sections()
+    command,
+    "extract",
+    [*(f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")), "texts.cache"],
+    **_sections(),
 )
 def extract(
     settings: Settings,
@@ -100,7 +103,7 @@ def extract(
       wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --method readable
       wfalens extract films.rnn -c rotten_tomatoes -o soon.wfa --time 30s
       wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa -C run.memory=2GB
-      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa -C cache=answers.sqlite
+      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --cache answers.sqlite
       wfalens extract mymodule:predict_proba -c reviews.csv -o reviews.wfa --queries 20000
 
     As in the paper:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from wfalens.cli.inputs import default_texts, open_corpus, open_model, open_vect
 from wfalens.cli.library import evaluation, monitoring
 from wfalens.cli.output import check_outputs, exit_below, note, print_result, print_rows, say, write_out
 from wfalens.errors import InputError
+from wfalens.validation import Bounds, Options, option, whole
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -101,13 +103,23 @@ def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Set
     return found, True
 
 
-@register(command, "coverage", result=opt.RESULT_FILES)
+@dataclass(frozen=True)
+class CoverageSettings(Options):
+    """[coverage]: texts that are made.
+
+    Args:
+        fill: Texts to generate for what is missing, if there is a classifier.
+    """
+
+    fill: int = option(1000, allowed=Bounds(whole, 0, 1 << 30))
+
+
+@register(command, "coverage", result=opt.RESULT_FILES, coverage=CoverageSettings)
 def coverage(
     settings: Settings,
     automaton: opt.Automaton,
     corpus: opt.Corpus,
     model: opt.SomeModel = None,
-    fill: Annotated[int, opt.value("--fill", "N", min=0)] = 1000,
 ) -> None:
     """Which states and transitions of the automaton a set of texts exercises, and which it misses.
 
@@ -117,13 +129,11 @@ def coverage(
 
     Example:
       wfalens monitor coverage news.wfa --corpus tests.csv --model news.rnn -o gaps.csv
-
-    Args:
-        fill: Texts to generate for what is missing (with --model).
     """
     wfa = open_wfa(automaton, settings.texts)
     texts = open_corpus(corpus, settings.texts, labels=False).texts
-    found = monitoring.coverage(wfa, texts, model=open_model(model, wfa, settings.texts), fill=fill, seed=settings.seed)
+    classifier, fill = open_model(model, wfa, settings.texts), settings.coverage.fill
+    found = monitoring.coverage(wfa, texts, model=classifier, fill=fill, seed=settings.seed)
     write_out(settings.out, found.gaps or found, f"{automaton.name}: coverage")
     print_result(found, settings.as_json, _SHOWN, {"automaton": str(automaton)})
     if not settings.as_json:

@@ -42,7 +42,7 @@ def predict(
 ) -> None:
     """Classify texts with an automaton alone; the network is not needed.
 
-    Confidence is the probability of the predicted class. `wfalens evaluate --coverage` reports which --min-confidence
+    Confidence is the probability of the predicted class. `wfalens evaluate -C coverage=0.8` reports which --min-confidence
     answers how many texts, and how often the network agrees on them.
 
     --trace reads texts word by word: the likely state, the output, and the kind of row that each word went through

@@ -30,7 +30,7 @@ class ShowSettings(Options):
     talk: bool = option(False, "Draw it as a slide of 16:9.")
 
 
-@register(command, "show", show=ShowSettings)
+@register(command, "show", ("show.talk",), show=ShowSettings)
 def show(
     settings: Settings,
     automaton: opt.Automaton,

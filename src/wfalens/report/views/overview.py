@@ -88,7 +88,7 @@ def _next_steps(study: Study) -> list[list[str]]:
     return [
         ["Ask the network about any text", f"wfalens serve {name} --model MODEL{texts}"],
         ["Change a word so that the network errs", f"wfalens attack {name} --model MODEL{texts}"],
-        ["Take this picture to a talk", f"wfalens show {name} --model MODEL{texts} -C talk=true -o opinion.png"],
+        ["Take this picture to a talk", f"wfalens show {name} --model MODEL{texts} --talk -o opinion.png"],
     ]
 
 
