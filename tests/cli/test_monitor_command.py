@@ -59,7 +59,8 @@ def test_a_detector_is_trained_and_watches_a_stream(flaw_files, tmp_path):
     assert 0 <= found["auroc"]["random-word"] <= 1
     assert wfalens(*asked, *attack, "--min-auroc", "1", cwd=flaw_files).returncode == 1
 
-    stream = "the senate votes\nzebra goal\n"
+    rows = (flaw_files / "train.csv").read_text().splitlines()[1:3]
+    stream = "\n".join(row.rpartition(",")[0] for row in rows)
     watched = (*WATCH, "--reference", "train.csv", "--detector", tmp_path / "detector.json", "--false-alarms", "1%")
     done = wfalens(*watched, "-C", "watch.window=2", cwd=flaw_files, stdin=stream)
     assert done.returncode == 0, done.stderr

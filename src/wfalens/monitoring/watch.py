@@ -63,7 +63,7 @@ class Alarms(Options):
         0.01, "Share of usual texts, and of windows of them, that may raise an alarm (1% or 0.01).",
         Bounds(share, 0, 1, excluded=(0, 1)),
     )  # fmt: skip
-    window: int = option(1000, "Texts of a window.", Bounds(whole, 1, 10**6))
+    window: int = option(1000, "Texts of a window.", Bounds(whole, 1, 10**5))
     format: str = option("lines", "Standard input has a text on each line, or a row of CSV or JSON", FORMATS)
 
 
@@ -101,12 +101,9 @@ class Window:
     martingale: ConformalMartingale
     answers: list[Answers] = field(default_factory=list)
     words: Counter[str] = field(default_factory=Counter)
+    texts: int = 0
     alarms: int = 0
     first_alarm: int | None = None  # line at which the sequential test raised its alarm
-
-    @property
-    def texts(self) -> int:
-        return sum(len(part.label) for part in self.answers)
 
 
 @dataclass(eq=False)
@@ -241,6 +238,7 @@ class Watcher:
             window.alarms += bool(result["alarm"])
             results.append(result)
         window.answers.append(answers)
+        window.texts += len(ids)
         return results
 
 
