@@ -49,6 +49,17 @@ def shapley_scores(figures: Figures) -> str:
 SCORES = {"comprehensiveness": "compr. ↑", "sufficiency": "suff. ↓", "auprc": "AUPRC ↑", "token_f1": "token F1 ↑"}
 
 
+@table("findings", "findings")
+def findings(figures: Figures) -> str:
+    networks, found = figures["networks"], figures["found"]
+    facts = list(next(iter(found.values())))
+    rows = [
+        [sort, *(f"{made[fact]} of {networks}" if made[fact] else "–" for fact in facts)]
+        for sort, made in found.items()
+    ]
+    return markdown(["rule of the training texts", *(fact.replace("_", " ") for fact in facts)], rows)
+
+
 def _model(name: str) -> str:
     """`tagmynews-lstm-0` as people read it."""
     data, kind, seed = name.split("-")
