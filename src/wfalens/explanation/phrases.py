@@ -155,7 +155,8 @@ class DecidingPhrases(RowResult):
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """What people read of it; it fits in a terminal of 80 columns."""
-        in_points, shown = self.unit == PROBABILITY, []
+        in_points = self.unit == PROBABILITY
+        shown: list[dict[str, str]] = []
         for row in self.rows():
             low, high = (f"{100 * row[f'precision {end}']:.0f}" for end in ("low", "high"))
             effect = points(row["effect"]) if in_points else f"{row['effect']:.2f}"
