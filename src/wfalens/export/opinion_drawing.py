@@ -51,7 +51,7 @@ def _wide(canvas: Canvas, found: OpinionLines, missing: Findings, talk: bool) ->
         columns = 2 if len(lines) <= 4 else 3
         y = _multiples(canvas, found, lines, y, columns, 2 if talk else 3)
     if missing:
-        y = _panel(canvas, missing, found.class_names, y + 16, columns=2)
+        y = _panel(canvas, missing[:2] if talk else missing, found.class_names, y + 16, columns=2)
     about = found.source if talk else f"{found.source} {_legend(found)}"
     for text in wrapped(about, _SMALL, canvas.width - 2 * _MARGIN, 3):
         y += 26
