@@ -16,7 +16,9 @@ VIEWS = {
     "overview": [HOSTILE_CLASS, 'news"><script>alert(2)</script>.wfa'],
     "trace": [],  # of each page's own sentences
     "texts": [HOSTILE_CLASS, SCRIPT, visible(TURNED)],
-    "words": [SCRIPT, visible(TURNED), HOSTILE_CLASS],
+    "words": [HOSTILE_CLASS],
+    "words?query=alert": [SCRIPT],
+    "words?query=gnp": [visible(TURNED)],
     "word?word=" + quote(SCRIPT): [SCRIPT],
     "attacks": [],
     "automaton": [],
