@@ -24,8 +24,8 @@ from wfalens.explanation.shapley.game import BIGRAM, absent_step, checked_absenc
 from wfalens.explanation.shapley.quadrature import gauss_legendre, largest_marginal, quadrature_error
 
 _NODES = (8, 16, 32, 64)
-_TOLERANCE = 1e-6
-_LEFT, _MOST_WORDS = 1e-13, 100_000  # share of the texts that may be longer than what is added up
+_TOLERANCE = 1e-5  # of the error, as a share of the largest marginal
+_LEFT, _MOST_WORDS = 1e-10, 100_000  # share of the texts that may be longer than what is added up
 _FLOATS = 1 << 22  # of matrices held at a time
 
 
@@ -72,7 +72,7 @@ def _node_count(lengths: NDArray[np.float64], scale: float) -> tuple[int, float]
     for nodes in _NODES:
         bounds = [quadrature_error(length, nodes, scale) for length in range(1, len(lengths))]
         error = float(lengths[1:] @ np.array(bounds))
-        if error <= _TOLERANCE:
+        if error <= _TOLERANCE * scale:
             break
     return nodes, error
 
