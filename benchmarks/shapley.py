@@ -279,7 +279,10 @@ def draw(result: dict[str, dict], path: str) -> None:
     """RMSE against queries, one panel for each model: ours, the automaton alone, and the rivals."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True, layout="constrained")
+    down = -(-len(result) // 3)
+    figure, axes = plt.subplots(
+        down, 3, figsize=(10, 3.3 * down + 0.5), sharex=True, squeeze=False, layout="constrained"
+    )
     for axis, (which, found) in zip(axes.flat, result.items(), strict=False):
         for name, errors in found["rmse"].items():
             ours = name in (OURS, WITHOUT)
@@ -289,7 +292,8 @@ def draw(result: dict[str, dict], path: str) -> None:
         axis.set(xscale="log", yscale="log", title=which.replace("tagmynews", "news").replace("jigsaw_toxic", "toxic"))
         axis.set_xticks(QUERIES, [str(q) for q in QUERIES])
         axis.minorticks_off()
-    figure.supxlabel("queries a text")
+    for axis in axes[-1]:
+        axis.set_xlabel("queries a text")
     figure.supylabel("RMSE of the Shapley values")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
