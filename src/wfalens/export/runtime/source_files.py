@@ -111,8 +111,8 @@ def runtime_tables(
         order = np.argsort(-importance(each, ids), kind="stable") if max_bytes is not None else slice(None)
         tables = make_tables(each, ids[order], bits, max_bytes)
         if tables is not None:
-            said = each.decide(outputs(tables, each, measured))
-            found.append(_Candidate(each, tables, float((said == expected).mean())))
+            decisions = each.decide(outputs(tables, each, measured))
+            found.append(_Candidate(each, tables, float((decisions == expected).mean())))
     if not found:
         raise InputError(f"the automaton does not fit into {max_bytes:,} bytes without any word", code="too-large")
     best = max(found, key=lambda each: each.agreement)
