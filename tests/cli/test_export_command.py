@@ -19,3 +19,15 @@ def test_an_unknown_format_and_states_that_are_none_are_refused(workshop, tmp_pa
     assert wfalens("export", "news.wfa", "-o", tmp_path / "n.xyz", cwd=workshop).returncode == 2
     done = wfalens("export", "news.wfa", "-o", tmp_path / "n.drn", "-C", "export.states=a", cwd=workshop)
     assert done.returncode == 2
+
+
+def test_a_module_is_written_within_its_size(workshop, tmp_path):
+    size = ("-C", "export.bits=8", "-C", "export.max_bytes=60k")
+    made = json.loads(ok(workshop, "export", "news.wfa", *size, "-o", tmp_path / "n.js", "--json"))
+    assert made["files"] == [{"file": str(tmp_path / "n.js"), "bytes": (tmp_path / "n.js").stat().st_size}]
+    assert made["files"][0]["bytes"] <= 60_000
+    assert "the same class as the automaton" in made["remark"]
+    ok(workshop, "export", "news.wfa", "-o", tmp_path / "n.c")
+    assert (tmp_path / "n.h").exists()
+    refused = wfalens("export", "news.wfa", "-o", tmp_path / "m.js", "-C", "export.bits=9", cwd=workshop)
+    assert refused.returncode == 2
