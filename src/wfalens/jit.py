@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-call"
 """Compiled functions: numba's `njit` with a cache on disk that may be damaged, full or read-only."""
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from wfalens import progress
 
 _SUM_BYTES = 4
-_REPORTED: list[str] = []  # one sentence in a process is enough
+_NOTES: list[str] = []  # one sentence in a process is enough
 
 
-def njit(*, cache: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit`; with `cache`, compiled code is kept on disk, with checksums.
 
     Examples:
@@ -34,7 +35,7 @@ def njit(*, cache: bool = False, **options: Any) -> Any:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(function)
+        dispatcher: Any = numba.njit(**options)(function)
         if cache and hasattr(dispatcher, "_cache"):  # there is none where numba is switched off
             try:
                 dispatcher._cache = _GuardedCache(function)
@@ -117,6 +118,6 @@ def _make_private(folder: str) -> None:
 
 
 def _say_once(message: str) -> None:
-    if not _REPORTED:
-        _REPORTED.append(message)
+    if not _NOTES:
+        _NOTES.append(message)
         progress.say(message)
