@@ -21,8 +21,8 @@ from wfalens.validation import Bounds, Options, described_arguments, option, who
 SECTIONS = (
     "texts", "run", "extract", "paper", "stochastic", "linear", "readable", "augmentation", "refinement",
     "words", "network", "training", "preprocessing", "evaluate", "predict", "explain", "findings", "phrases", "pairs",
-    "sample", "show", "report", "attack", "certify", "check", "compare", "watch", "coverage", "detect", "blame", "repair",
-    "export", "dfa",
+    "sample", "show", "report", "attack", "certify", "check", "compare", "watch", "coverage", "detect", "blame",
+    "repair", "export", "dfa",
 )  # fmt: skip
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 

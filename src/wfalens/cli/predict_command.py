@@ -42,8 +42,8 @@ def predict(
 ) -> None:
     """Classify texts with an automaton alone; the network is not needed.
 
-    Confidence is the probability of the predicted class. `wfalens evaluate -C coverage=0.8` reports which --min-confidence
-    answers how many texts, and how often the network agrees on them.
+    Confidence is the probability of the predicted class. `wfalens evaluate -C coverage=0.8` reports which
+    --min-confidence answers how many texts, and how often the network agrees on them.
 
     --trace reads texts word by word: the likely state, the output, and the kind of row that each word went through
     (observed: the word was seen in this state; completed: the rule for missing rows; unknown: a word never seen).
