@@ -130,8 +130,8 @@ def test_states_are_compared_in_little_memory(tmp_path):
 
 
 def test_many_texts_are_read_in_little_memory(tmp_path):
-    """All their distributions at once would be 2 GB."""
-    wfa = loaded_with(tmp_path, 6000, "uniform", 2)
+    """All their distributions at once would be 1.6 GB."""
+    wfa = loaded_with(tmp_path, 5000, "uniform", 2)
     with little_memory(1 << 30):
         np.testing.assert_allclose(wfa.predict_proba(["w0"] * 40_000), 1 / 2, rtol=1e-6)
 
@@ -224,8 +224,8 @@ def test_factors_of_half_precision_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("needed", "stored"),
     [
-        (stochastic_bytes(11_000), 0),
-        (stochastic_bytes(65_536), 65_536 * 600),  # a row or two of each state
+        (stochastic_bytes(5_700), 0),
+        (stochastic_bytes(32_768), 32_768 * 1_200),  # a row or two of each state
         (linear_bytes(words=10**6, states=160, width=32), 10**6 * 96 * 4),  # the usual factors
         (linear_bytes(words=30_000, states=512, width=64), 0),
     ],

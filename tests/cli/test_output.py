@@ -22,6 +22,11 @@ OUTPUTS = {
 EVERY = pytest.mark.parametrize("command", OUTPUTS.values(), ids=OUTPUTS)
 
 
+def name_of(command):
+    """The file that a command would write: its last argument, or the value of a setting there."""
+    return command[-1].rpartition("=")[2]
+
+
 def refused(folder, command):
     before = sorted(folder.rglob("*"))
     done = wfalens(*command, cwd=folder)
@@ -33,14 +38,15 @@ def refused(folder, command):
 
 @EVERY
 def test_an_output_in_a_folder_that_does_not_exist_is_refused(tmp_path, command):
-    assert "no" in refused(tmp_path, (*command[:-1], f"no/{command[-1]}"))
-    assert "none" not in refused(tmp_path, (*command[:-1], f"no/{command[-1]}"))
+    elsewhere = command[-1].replace(name_of(command), f"no/{name_of(command)}")
+    assert "no" in refused(tmp_path, (*command[:-1], elsewhere))
+    assert "none" not in refused(tmp_path, (*command[:-1], elsewhere))
 
 
 @EVERY
 def test_an_output_in_place_of_a_folder_is_refused(tmp_path, command):
-    (tmp_path / command[-1]).mkdir()
-    assert command[-1] in refused(tmp_path, command)
+    (tmp_path / name_of(command)).mkdir()
+    assert name_of(command) in refused(tmp_path, command)
 
 
 @EVERY
@@ -51,9 +57,9 @@ def test_an_output_in_a_read_only_folder_is_refused(tmp_path, command, make_read
 
 @EVERY
 def test_an_output_that_exists_is_not_overwritten(tmp_path, command):
-    (tmp_path / command[-1]).write_text("precious")
-    assert command[-1] in refused(tmp_path, command)
-    assert (tmp_path / command[-1]).read_text() == "precious"
+    (tmp_path / name_of(command)).write_text("precious")
+    assert name_of(command) in refused(tmp_path, command)
+    assert (tmp_path / name_of(command)).read_text() == "precious"
 
 
 def test_force_goes_on_to_the_inputs(tmp_path):

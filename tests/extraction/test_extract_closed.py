@@ -44,7 +44,7 @@ EXTRACTORS = {
     "probe": Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4),
     "fit": Bounded(completion_method("fit", states=6), queries=20_000),
     "few queries": Bounded(completion_method("fit", states=3), queries=3_000),
-    "very few queries": Bounded(completion_method("probe", states=3), queries=1_700),
+    "very few queries": Bounded(completion_method("probe", states=3), queries=1_900),
     "chosen": Bounded(Stochastic(), queries=20_000, effort="low"),
     "linear": Bounded(Linear(states=16, epochs=2), queries=20_000),
     "linear, few queries": Bounded(Linear(states=16, epochs=2), queries=2_000),

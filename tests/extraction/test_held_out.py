@@ -53,10 +53,10 @@ def test_every_text_stays_and_small_classes_are_repeated(groups):
 def test_what_is_learned_from_is_even_and_what_is_held_out_is_not():
     ids = Ragged.from_lists([[text + 1] for text in range(1000)], np.int32)
     groups = (np.arange(1000) % 50 == 0).astype(np.int64)  # one in fifty
-    plain, even = divided(ids, 0), divided(ids, 0, groups)
-    np.testing.assert_array_equal(even.held.values, plain.held.values)
-    assert set(even.known.values) == set(plain.known.values)
-    assert 0.4 < groups[even.known.values - 1].mean() < 0.6
+    (held, known), (even_held, even_known) = divided(ids, 0), divided(ids, 0, groups)
+    np.testing.assert_array_equal(even_held.values, held.values)
+    assert set(even_known.values) == set(known.values)
+    assert 0.4 < groups[even_known.values - 1].mean() < 0.6
 
 
 @pytest.mark.parametrize("balance", ["predicted", "label"])

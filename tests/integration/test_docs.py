@@ -105,7 +105,7 @@ def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
     wfa.save("films.wfa")
     source = (DOCS / "export.md").read_text()
     commands = re.findall(r"^wfalens (export .*)$", source, re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 6
     for command in commands:
         done = wfalens(*shlex.split(command))
         assert done.returncode == 0, done.stderr

@@ -186,14 +186,13 @@ class Attention(nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
-@pytest.mark.parametrize("kind", ["bidirectional", "attention", "causal attention", "one row per text"])
+@pytest.mark.parametrize("kind", ["bidirectional", "attention", "one row per text"])
 class TestLookAheadModule(WholeTextConformance):
     @pytest.fixture
     def make(self, kind):
         nets = {
             "bidirectional": lambda words, seed: CausalNet(words, bidirectional=True, seed=seed),
             "attention": lambda words, seed: Attention(words, causal=False, seed=seed),
-            "causal attention": lambda words, seed: Attention(words, causal=True, seed=seed),
             "one row per text": lambda words, seed: Pooled(words, seed=seed),
         }
         return lambda seed, encoder: wrap(nets[kind](len(encoder.vocabulary), seed), vocab=encoder, classes=CLASSES)

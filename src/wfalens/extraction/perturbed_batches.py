@@ -138,7 +138,7 @@ class PerturbedBatches:
     def _drawn(self, number: int, tokens: int) -> TrainingBatch:
         rng = np.random.default_rng([self.seed, number])
         items, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
-        if self.deadline.left is not None:
+        if self.asks_texts and self.deadline.left is not None:
             items = rng.permutation(items)  # it may be over before the last of them is asked
         part, shown = self.ids.take(items), self.shown.take(items).values
         texts = perturbed(part, self.counts, self.perturbation, rng, lowest)
