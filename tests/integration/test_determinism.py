@@ -33,7 +33,7 @@ if "report" in sys.argv[1]:
 for path in sorted(Path().iterdir()):
     print(path.name, sha256(path.read_bytes()).hexdigest())
 """
-PLACES = [("1", "0"), ("2", "1"), ("2", "12345")]  # threads and hash seeds
+PLACES = [("1", "0"), ("2", "12345")]  # threads and hash seeds
 
 
 def made(folder, threads, hash_seed, jobs):
@@ -52,4 +52,4 @@ def made(folder, threads, hash_seed, jobs):
 def test_equal_seeds_give_equal_bytes(tmp_path, jobs):
     found = [made(tmp_path / f"{number}", *place, jobs) for number, place in enumerate(PLACES)]
     assert len(found[0]) == 1 + len(jobs.split(","))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
