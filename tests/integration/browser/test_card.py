@@ -83,7 +83,7 @@ def test_they_part_at_a_word(visit, doubtful, disputed, weak):
     column = weak.wfa.class_names.index(disputed["model_label"])
     for name in ("model", "automaton"):
         change = disputed[name][at + 1][column] - disputed[name][at][column]
-        expect(parting).to_contain_text(f"{'−' if change < 0 else '+'}{abs(change):.2f}")
+        expect(parting).to_contain_text(re.compile(rf"{'−' if change < 0 else r'[+]'}{abs(100 * change):.0f}\spoints?"))
 
 
 def test_flips_are_of_the_reader_that_is_asked_for(visit, doubtful, disputed, weak):
