@@ -47,6 +47,7 @@ def test_compiled_code_is_kept(folder):
     assert kept == [path.stat().st_mtime_ns for ending in ("nbi", "nbc") for path in files(folder, ending)] != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("way", ["empty", "cut", "bit", "garbage"])
 def test_a_damaged_file_means_another_folder_and_one_sentence(folder, ending, way):

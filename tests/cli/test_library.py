@@ -74,6 +74,7 @@ def test_the_help_of_commands_that_read_automata_loads_no_heavy_library():
         assert not tops(modules) & {*HEAVY, "numba"}, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stochastic", "linear"])
 def test_an_automaton_is_used_without_the_heavy_libraries(tmp_path, kind):
     (sample("fit", 0) if kind == "stochastic" else linear_sample(0)).wfa.save(tmp_path / "some.wfa")
@@ -81,6 +82,7 @@ def test_an_automaton_is_used_without_the_heavy_libraries(tmp_path, kind):
         assert not tops(modules_of("predict", tmp_path / "some.wfa", "w1 w2", *trace)) & HEAVY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stochastic", "linear", "readable"])
 def test_automata_are_read_and_explained_without_any_extra(tmp_path, kind):
     made = {"stochastic": lambda: sample("fit", 0).wfa, "linear": lambda: linear_sample(0).wfa}

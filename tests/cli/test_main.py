@@ -95,6 +95,7 @@ def test_notes_are_printable_and_bounded(capsys):
     assert len(shown) < LONGEST
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_what_it_can_show_and_machines_get_all(folder):
     streams = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
     people = in_a_process("predict", "some.wfa", "w1 é", cwd=folder, **streams)

@@ -79,6 +79,7 @@ def test_a_stop_while_modules_are_imported_is_one_sentence(folder, module, numbe
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_stopped_training_keeps_its_best_epoch(folder, number):
     out = f"kept{int(number)}.rnn"
@@ -88,6 +89,7 @@ def test_a_stopped_training_keeps_its_best_epoch(folder, number):
     assert RNNClassifier.load(folder / out).class_names == ("a", "b", "c")
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_training_stopped_before_its_first_epoch_writes_nothing(folder, number):
     done = stopped(BEFORE_THE_FIRST_EPOCH.format(number=int(number)), *TRAIN, "-o", "none.rnn", cwd=folder)
@@ -132,6 +134,7 @@ def test_a_stopped_extraction_in_blocks_continues_from_its_checkpoints(folder, n
     assert not (folder / f"{out}.checkpoints").exists()
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_server_answers_and_is_stopped_like_any_command(folder, number):
     pytest.importorskip("fastapi")

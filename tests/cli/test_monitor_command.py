@@ -22,6 +22,7 @@ def in_a_process(folder, prepare, **streams):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
 def test_an_idle_watch_is_stopped_like_any_command(flaw_files, number):
     def accept_interrupts():
@@ -38,6 +39,7 @@ def test_an_idle_watch_is_stopped_like_any_command(flaw_files, number):
     assert "Fatal" not in notes
 
 
+@pytest.mark.slow
 def test_a_closed_stdin_is_an_empty_stream(flaw_files):
     with in_a_process(flaw_files, lambda: os.close(0)) as running:
         notes = running.stderr.read().decode()

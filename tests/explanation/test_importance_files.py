@@ -45,6 +45,7 @@ def test_files_give_the_numbers_of_texts_in_memory(setting, of):
         assert json.dumps(MEASURES[of](wfa, form, min_count=1).to_dict()) == held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["words", "pairs"])
 def test_one_worker_and_two_give_the_same_numbers(tmp_path, setting, of):
     alone = measured(setting, of)

@@ -60,6 +60,7 @@ def test_single_words_that_decide_are_the_planted_ones(found):
             assert class_of(words[0]) == found.class_names[label]
 
 
+@pytest.mark.slow
 def test_support_and_precision_are_counted_on_texts(found, opinions_model):
     test = load_dataset("opinions", "test")
     said = opinions_model.predict_proba(list(test.texts)).argmax(1)

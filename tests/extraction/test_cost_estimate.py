@@ -49,6 +49,7 @@ def box(letters):
     return wrap(answer, vocab=letters, classes=["a", "other"], reads="tokens")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_teacher")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):

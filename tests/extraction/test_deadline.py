@@ -141,6 +141,7 @@ def test_enough_time_changes_nothing(kind, news_model, headlines):
     np.testing.assert_array_equal(timed.predict_proba(texts.texts), free.predict_proba(texts.texts))
 
 
+@pytest.mark.slow
 def test_time_is_shared_by_the_kinds(news_model, headlines):
     candidates = replace(
         CHEAP,
@@ -212,6 +213,7 @@ def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines)
     assert Stop.of(wfa.provenance) == Stop("interrupt", 0, 0)
 
 
+@pytest.mark.slow
 def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines, tmp_path):
     texts, kept, rule = headlines.subset(np.arange(300)), tmp_path / "training", Bounded(MANY, time=600)
     whole = rule.timed(news_model, texts, Ticks())

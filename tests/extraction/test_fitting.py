@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.automata import sample
@@ -25,6 +25,7 @@ from wfalens.text.datasets import tomita
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-6, 0.1, 0.5, 5.0]))
+@example(176, 1e-6)  # takes many steps
 def test_a_mixture_is_a_distribution_that_no_exchange_can_improve(seed, hardness):
     rng = np.random.default_rng(seed)
     points, centres = (rng.dirichlet(np.ones(3), size).astype(np.float32) for size in (20, 6))

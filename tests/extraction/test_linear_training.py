@@ -304,6 +304,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_of_every_kind_are_learned_by_the_same_code(headlines, test_headlines, name):
     model = Trainer(config=NETWORKS[name], epochs=8, learning_rate=2e-2).train(headlines).model

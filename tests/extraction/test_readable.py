@@ -99,6 +99,7 @@ def test_words_of_a_class_share_their_matrix_and_the_start_is_never_entered_agai
     assert not anatomy.matrices[:, :, 0].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_equal_seeds_give_equal_bytes(news_model, headlines, tmp_path, monkeypatch, threads):
     few = headlines.texts[:300]
@@ -109,6 +110,7 @@ def test_equal_seeds_give_equal_bytes(news_model, headlines, tmp_path, monkeypat
     assert WFA.load(tmp_path / "a.wfa").names.states == WFA.load(tmp_path / "b.wfa").names.states
 
 
+@pytest.mark.slow
 def test_the_planted_topics_are_found(newsroom_model):
     """Words of a topic turn towards it, neutral ones hardly matter, ambiguous ones stand alone or name both topics."""
     page = readable(THOROUGH, states=12, clusters=32).extract(newsroom_model, load_dataset("newsroom"))
@@ -133,6 +135,7 @@ def test_the_planted_topics_are_found(newsroom_model):
     assert np.mean(found) >= 0.7
 
 
+@pytest.mark.slow
 def test_the_state_after_a_negation_is_found(opinions_model):
     """Of two states that say the same, one comes after a negation, and there a good word does the opposite."""
     page = readable(THOROUGH).extract(opinions_model, load_dataset("opinions"))
@@ -147,6 +150,7 @@ def test_the_state_after_a_negation_is_found(opinions_model):
     assert min(good[after, positive]) < 0.5 < good[0, positive]
 
 
+@pytest.mark.slow
 def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_told(news_model, headlines):
     page = readable(states="auto", clusters="auto", cr_loss=0.05).extract(news_model, headlines.texts[:400])
     frontier = page.provenance["frontier"]

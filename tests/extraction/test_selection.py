@@ -169,6 +169,7 @@ def test_other_errors_are_not_swallowed(news_model, headlines, tmp_path):
         extracted(news_model, headlines.texts[:60], checkpoint=tmp_path / "training")
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_and_ends_in_the_same_bytes(good, news_model, headlines, tmp_path):
     with shown_on(Stops(3)):
         best = extracted(news_model, headlines, checkpoint=tmp_path / "training")
@@ -195,6 +196,7 @@ def test_copies_of_language_models_are_compared_by_divergence_alone(news_model):
     assert aim_for(news_model) == "consistency"
 
 
+@pytest.mark.slow
 def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypatch):
     """It says a row for every prefix, and all rows are held in memory."""
     speaker, read = Grammar(3, states=6), {}
@@ -215,6 +217,7 @@ def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypat
     assert 290 < read["stochastic"] <= 300
 
 
+@pytest.mark.slow
 def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay():
     speaker = Grammar(3, states=6)
     texts = [text for text in sample(speaker, 400, seed=2).texts if text]

@@ -158,6 +158,7 @@ def test_further_sizes_are_earned_by_a_clear_gain(rates, goes_on):
     assert continues(tops, 3, 1000) == goes_on
 
 
+@pytest.mark.slow
 def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
     model, texts, fresh = intents(90)
     wfa = extract(model, texts, Stochastic(abstraction="outputs", rounds=4))

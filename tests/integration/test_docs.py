@@ -33,6 +33,7 @@ RUN_APART = {"tutorial.md", "models.md", "export.md", "explanation.md", "readabl
 RUN_ELSEWHERE = {"api.md"}  # in test_docstrings
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "tutorial.md").read_text(), re.DOTALL)
@@ -52,6 +53,7 @@ def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     assert rates[0] < rates[1] < min(rates[2:])
 
 
+@pytest.mark.slow
 def test_the_examples_of_models_run_and_are_faithful(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
@@ -147,6 +149,7 @@ def test_the_page_on_queries_of_shapley_values_runs(monkeypatch):
     assert (names["low"] <= names["found"].values).all()
 
 
+@pytest.mark.slow
 def test_the_page_on_explanation_runs(capsys):
     pytest.importorskip("shap", reason="the page draws with shap")
     source = (DOCS / "explanation.md").read_text()

@@ -129,6 +129,7 @@ def hang_and_be_killed(folder):
     extracted(Remote(folder / "log", hangs), folder / "answers")
 
 
+@pytest.mark.slow
 def test_a_killed_extraction_continues_from_its_cache(tmp_path, uninterrupted):
     code = f"import pathlib, tests.integration.test_faults as t; t.hang_and_be_killed(pathlib.Path({str(tmp_path)!r}))"
     with subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2]) as process:

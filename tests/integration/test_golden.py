@@ -863,6 +863,7 @@ def test_both_doors_to_the_formula_give_the_same_automaton():
 
 
 # with seeds 0 to 3 version 0.2 had at least .883, .917, .867 and .933 on the 60 held-out texts
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "least"), [("fit", 0.83), ("shared", 0.86), ("readable", 0.81), ("linear", 0.88)])
 def test_trained_kinds_are_faithful(kind, least):
     model = build.formula_model()

@@ -79,6 +79,7 @@ def doors(path, tmp_path):
     yield "two threads", files, {"block_bytes": 9000, "engine": "threads", "workers": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "sample"), CASES)
 def test_a_corpus_gives_the_same_bytes_through_every_door(tmp_path, path, model, kind, sample):
     """In memory too, where the sample holds all texts."""

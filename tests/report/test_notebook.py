@@ -36,6 +36,7 @@ def shown(source, names):
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
 
 
+@pytest.mark.slow
 def test_the_example_runs_and_every_cell_shows_something():
     names = {}
     results = [shown(source, names) for source in cells()]

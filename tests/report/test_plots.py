@@ -2,11 +2,14 @@
 
 from io import BytesIO
 
+import pytest
+
 from wfalens.explanation import influence, word_maps
 from wfalens.report import plots
 from wfalens.text.datasets import newsroom
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_with_titles_and_axes(newsroom_wfa):
     scores = influence(newsroom_wfa)
     words = ["senate", "coach", "apple", "the"]

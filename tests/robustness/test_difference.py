@@ -33,6 +33,7 @@ def planted(corpus: Corpus, word: str, topic: str) -> Corpus:
     return replace(corpus, texts=tuple(texts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "where"), [("week", "both"), ("zeugma", "after")])
 def test_a_planted_spurious_word_is_on_top(newsroom_wfa, newsroom_model, test_headlines, word, where):
     spoilt = planted(load_dataset("newsroom"), word, "health")

@@ -506,6 +506,7 @@ def test_many_files_are_one_corpus(tmp_path):
     assert read_corpus(tmp_path / "*.*", labels=False).texts == ("a", "b", "c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["\n", " \n", "x\n", "\r"])
 def test_a_small_archive_of_many_lines_is_not_read_to_its_end(tmp_path, line):
     path = tmp_path / "lines.txt.gz"

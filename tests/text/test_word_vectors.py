@@ -115,6 +115,7 @@ def test_special_files_are_refused(tmp_path):
             read_vectors(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "blob"),
     [

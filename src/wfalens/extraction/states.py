@@ -350,7 +350,7 @@ def appended(first: Ragged[np.int32], second: Ragged[np.int32]) -> Ragged[np.int
 
 
 _NEAR = 12  # centres that may take part
-_TOLERANCE, _MOST_STEPS = 1e-5, 60
+_TOLERANCE, _MOST_STEPS = 1e-5, 400
 _POINTS_PER_THREAD = 4096
 
 

@@ -281,6 +281,7 @@ def test_bad_input_is_one_sentence(tmp_path, arguments, message):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_the_json_of_the_command_is_the_file(tmp_path):
     done = command("--quick", "--dataset", "newsroom", "--only", "zipf", "-o", "r", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -75,6 +75,7 @@ def test_words_are_joined_by_blanks_and_characters_by_nothing(letters):
     assert model.fingerprint == "spy"
 
 
+@pytest.mark.slow
 def test_the_fingerprint_is_the_same_after_loading_in_another_process(letters, tmp_path):
     pipeline = letter_pipeline(0)
     joblib.dump(pipeline, tmp_path / "p.joblib")

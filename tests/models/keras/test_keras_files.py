@@ -284,6 +284,7 @@ def test_keras_3_reads_what_older_versions_wrote(tmp_path):
     assert np.abs(ours - new.batch_outputs(table)).max() > 1e-3  # Keras 3 has another hard_sigmoid
 
 
+@pytest.mark.slow
 def test_a_plain_file_is_opened_without_keras(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary)))
     Preprocessing.of(letters, CLASSES).write(tmp_path / "m.json")

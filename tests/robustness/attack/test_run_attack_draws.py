@@ -48,6 +48,7 @@ def test_equal_seeds_draw_equal_texts(files):
     assert first != draw_texts(files, 30, CLASSES, seed=2).texts
 
 
+@pytest.mark.slow
 def test_every_text_is_as_likely_as_any_other(files):
     draws, size = 200, 30
     drawn = Counter(text for seed in range(draws) for text in draw_texts(files, size, CLASSES, seed=seed).texts)
