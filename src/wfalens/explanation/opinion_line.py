@@ -32,7 +32,7 @@ MOST_CLASSES = 10  # that have a line unless others are asked for
 QUERIES = 4000  # model calls at most, of a model that pays for each
 _BEGINNING = 20  # words of a text that such a model is asked about
 _CELLS, _WORDS = 8_000_000, 300_000  # outputs held at once, and words read at most
-_LEAST_READ = 10  # times that a word must be read before its push counts
+LEAST_READ = 10  # times that a word must be read before its push counts
 _IDLE = 0.03  # a word does nothing if the interval of its push lies within this
 _PUSHES, _IDLE_WORDS = 12, 8  # kept for each class and direction
 _PRINTED = 6  # words of each direction in a table for people
@@ -159,7 +159,7 @@ def word_pushes(model: PrefixClassifier, texts: Corpus, *, seed: int = 0) -> Wor
         texts: the texts that it reads; a sample where there are many.
         seed: of the sample.
     """
-    read = _read(model, texts, QUERIES, seed)
+    read = read_texts(model, texts, seed=seed)
     return _word_pushes(read, len(model.encoder.vocabulary), range(len(model.class_names)))
 
 
@@ -187,7 +187,7 @@ def opinion_lines(
     if is_language_model(model):
         raise InputError("a language model predicts what comes next; it has no opinion of a class", code="no-classes")
     corpus = texts if isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
-    read = _read(model, corpus.relabelled(names), queries, seed)
+    read = read_texts(model, corpus.relabelled(names), queries, seed)
     chosen = _chosen(read, names) if classes is None else [names.index(name) for name in classes]
     top, kept = read.before.max(1) > SURE, read.after > SURE
     again = kept[np.arange(len(top)), read.before.argmax(1)]
@@ -205,8 +205,8 @@ def opinion_lines(
 
 
 @dataclass(frozen=True, eq=False)
-class _Outputs:
-    """The network's outputs on some texts."""
+class Reading:
+    """The network's outputs before and after each word of some texts."""
 
     ids: Ragged[np.int32]
     before: NDArray[np.float32]  # (words, classes)
@@ -219,11 +219,21 @@ class _Outputs:
         return np.asarray(self.after[self.ids.offsets[1:] - 1])
 
     @cached_property
+    def unsure(self) -> NDArray[np.bool_]:
+        """Whether the network is not yet sure of a class; (words,)"""
+        return np.asarray(self.before.max(1) <= SURE)
+
+    def changes_by(self, word: int) -> NDArray[np.float64]:
+        """What a word changes where the network is not yet sure; (times read, classes)"""
+        rows = self.unsure & (self.ids.values == word)
+        return self.after[rows].astype(np.float64) - self.before[rows]
+
+    @cached_property
     def class_of_text(self) -> NDArray[np.int64]:
         return self.ends.argmax(1) if self.labels is None else self.labels
 
 
-def _read(model: PrefixClassifier, corpus: Corpus, queries: int, seed: int) -> _Outputs:
+def read_texts(model: PrefixClassifier, corpus: Corpus, queries: int = QUERIES, seed: int = 0) -> Reading:
     """The outputs before and after each word of as many texts as the budget allows, drawn at random."""
     worded, ids = model.encoder.encode(corpus.texts).nonempty()
     if len(worded) == 0:
@@ -239,16 +249,16 @@ def _read(model: PrefixClassifier, corpus: Corpus, queries: int, seed: int) -> _
     before = np.roll(after, 1, axis=0)
     before[part.offsets[:-1]] = initial_output(model)
     labels = None if corpus.labels is None else corpus.labels[worded[order]]
-    return _Outputs(part, before, after, labels, _BEGINNING if paid else None)
+    return Reading(part, before, after, labels, _BEGINNING if paid else None)
 
 
-def _accuracy(read: _Outputs) -> float | None:
+def _accuracy(read: Reading) -> float | None:
     if read.labels is None or read.beginning is not None:
         return None
     return float((read.ends.argmax(1) == read.labels).mean())
 
 
-def _chosen(read: _Outputs, names: tuple[str, ...]) -> list[int]:
+def _chosen(read: Reading, names: tuple[str, ...]) -> list[int]:
     """Of two classes the last; else those with most texts, in an order that puts those side by side that mix."""
     if len(names) == 2:
         return [1]
@@ -272,7 +282,7 @@ def class_order(outputs: NDArray[np.floating]) -> NDArray[np.int64]:
     return np.asarray(leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=True)), np.int64)
 
 
-def _line(read: _Outputs, model: PrefixClassifier, label: int) -> OpinionLine:
+def _line(read: Reading, model: PrefixClassifier, label: int) -> OpinionLine:
     before, after = read.before[:, label], read.after[:, label]
     moves = np.zeros((len(STATIONS), len(STATIONS)), np.int64)
     np.add.at(moves, (np.digitize(before, BOUNDS), np.digitize(after, BOUNDS)), 1)
@@ -292,24 +302,23 @@ def _line(read: _Outputs, model: PrefixClassifier, label: int) -> OpinionLine:
     )
 
 
-def _pushes(read: _Outputs, model: PrefixClassifier, label: int) -> list[Push]:
+def _pushes(read: Reading, model: PrefixClassifier, label: int) -> list[Push]:
     """Of every known word that is read often enough while the network is not sure."""
     found, known = _word_pushes(read, len(model.encoder.vocabulary), [label]), model.encoder.vocabulary.words
     expected = _expected(read, label, len(known))
     columns = (found.ids.tolist(), found.changes[:, 0], found.halves[:, 0], found.n.tolist())
     return [
-        Push(known[word], float(mean), float(mean - half), float(mean + half), count, bool(expected[word]))
+        Push(known[word], float(mean), max(-1.0, mean - half), min(1.0, mean + half), count, bool(expected[word]))
         for word, mean, half, count in zip(*columns, strict=True)
     ]
 
 
-def _word_pushes(read: _Outputs, size: int, labels: Sequence[int]) -> WordPushes:
+def _word_pushes(read: Reading, size: int, labels: Sequence[int]) -> WordPushes:
     from scipy.special import stdtrit
 
-    unsure = read.before.max(1) <= SURE
-    words = read.ids.values[unsure]
+    unsure, words = read.unsure, read.ids.values[read.unsure]
     n = np.bincount(words, minlength=size)
-    often = np.flatnonzero(n >= _LEAST_READ)
+    often = np.flatnonzero(n >= LEAST_READ)
     often = often[often > UNKNOWN]
     changes, halves = np.zeros((2, len(often), len(labels)))
     for at, label in enumerate(labels):
@@ -321,7 +330,7 @@ def _word_pushes(read: _Outputs, size: int, labels: Sequence[int]) -> WordPushes
     return WordPushes(often, n[often], changes, halves)
 
 
-def _expected(read: _Outputs, label: int, size: int) -> NDArray[np.bool_]:
+def _expected(read: Reading, label: int, size: int) -> NDArray[np.bool_]:
     """Words whose texts are labelled with the class clearly more, or less, often than all texts; (V,)"""
     if read.labels is None:
         return np.zeros(size, bool)

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.explanation.influence import influence_of, words_seen
+from wfalens.explanation.opinion_line import LEAST_READ, SURE, Reading, read_texts
 from wfalens.messages import percent, printable, shortened
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import text_outputs
+from wfalens.models.inference import asks_every_prefix, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.tokenizers import characters_each
 from wfalens.text.word_checks import has_letter, is_stop_word
 
 RELEVANT = 0.1  # change of a probability that matters
-_UNSURE = 0.8  # the largest probability of a class below which a decision is open
 _MANY_TEXTS = 20_000  # that words are looked up in
 _DRAW = 19  # seed of the labelled texts
 _MOST_CLASSES = 10  # whose words are asked about
@@ -213,19 +213,33 @@ class Interview:
     def pushes(self, words: Sequence[str], usual: int = 30) -> list[NDArray[np.float64]]:
         """What each word changes when it is read after the beginning of a real text, the decision being open.
 
+        Words that the new texts have often enough are measured there, as in the opinion line.
         -> for each word (different beginnings, classes)
         """
+        read = [self._pushes_read(word) for word in words]
         found = {
             (number, left.strip(), left + spelled)
             for number, word in enumerate(words)
+            if len(read[number]) < LEAST_READ
             for left, spelled, _ in self.occurrences(word, self.size(usual))
             if left.strip()
         }
         ordered = sorted(found)
         first, second = self.ask([before for _, before, _ in ordered]), self.ask([after for *_, after in ordered])
-        is_open = first.max(1, initial=0) < _UNSURE
+        is_open = first.max(1, initial=0) <= SURE
         owners = np.array([number for number, *_ in ordered], np.int64)
-        return [(second - first)[(owners == number) & is_open] for number in range(len(words))]
+        asked = [(second - first)[(owners == number) & is_open] for number in range(len(words))]
+        return [each if len(each) >= LEAST_READ else other for each, other in zip(read, asked, strict=True)]
+
+    def _pushes_read(self, word: str) -> NDArray[np.float64]:
+        """The changes that a word makes in the new texts; (times read, classes), none if every prefix costs a call"""
+        if self._reading is None:
+            return np.zeros((0, len(self.names)))
+        return self._reading.changes_by(self.model.encoder.vocabulary.id_of(word))
+
+    @cached_property
+    def _reading(self) -> Reading | None:
+        return None if asks_every_prefix(self.model) else read_texts(self.model, self.new)
 
     def fragments(self, label: int) -> list[Fragment]:
         """Real fragments of one clause that a strong word of a class decides: two classes, opinion words."""

@@ -101,13 +101,14 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
     samples = {label: _moved(talk, label, part, "not", -1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
-        words = sorted({each.word for each in every[label]}, key=lambda word: (-talk.graded[word], word))
-        texts = [form.format(word) for word in words[:12] for form in ("it is not {}", "not {} at all")]
+        texts = [
+            form.format(word) for word in _plain_words(talk, label) for form in ("it is not {}", "not {} at all")
+        ]
         own = talk.ask(texts)[:, label].reshape(-1, 2) * (1 if kind == NOT_LEARNED else -1)
         best = [
             texts[2 * at + int(row.argmax())] for at, row in enumerate(own) if abs(row).max() > 0.5 * (kind != LEARNED)
         ]
-        examples = best[:2]  # of frequent words
+        examples = best[:2]
         name, by = talk.name(label), abs(100 * found.value)
         if kind == LEARNED:
             text = f"It has learned negation: “not” moves {name} words {by:.0f} points away from {name}"
@@ -119,6 +120,14 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
         return Claim(kind, f"{text}; {talk.shown(examples[0])}", found, examples, examples[0])
 
     yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
+
+
+def _plain_words(talk: Interview, label: int) -> list[str]:
+    """Words to show in examples: those that decide a short text by themselves, and are used often."""
+    words = sorted({each.word for each in talk.fragments(label)})
+    alone = (talk.ask([f"it is {word}" for word in words]) - talk.ask(["it is"]))[:, label]
+    order = np.argsort(-np.maximum(alone, 0) * np.log1p([talk.graded[word] for word in words]), kind="stable")
+    return [words[at] for at in order[:12]]
 
 
 def _moved(talk: Interview, label: int, parts: Sequence[Any], word: str, sign: int) -> NDArray[np.float64]:
@@ -180,9 +189,8 @@ def order(talk: Interview) -> Iterator[ProbeResult]:
             f"{'It hardly uses word order' if ignored else 'Word order matters'}: {percent(found.value)} of its "
             "answers change when the words of a text are shuffled"
         )
-        return Claim(
-            NOT_LEARNED if found.high < _ORDER_IGNORED else LEARNED, text, found, *_pair(texts, shuffled, flips)
-        )
+        kind, shown = (NOT_LEARNED, ~flips) if ignored else (LEARNED, flips)
+        return Claim(kind, text, found, *_pair(texts, shuffled, shown))
 
     yield ProbeResult("order", (flips,), claim, len(texts), SHARE)
 
@@ -191,9 +199,9 @@ def _flips(talk: Interview, texts: Sequence[str], changed: Sequence[str]) -> NDA
     return np.asarray(talk.ask(texts).argmax(1) != talk.ask(changed).argmax(1))
 
 
-def _pair(texts: Sequence[str], changed: Sequence[str], flips: NDArray[np.bool_]) -> tuple[tuple[str, ...], str]:
-    """A text and its changed form to show, the shortest whose class changes if there is any, and the text to open."""
-    at = min(range(len(texts)), key=lambda each: (not flips[each], len(texts[each])))
+def _pair(texts: Sequence[str], changed: Sequence[str], shown: NDArray[np.bool_]) -> tuple[tuple[str, ...], str]:
+    """A text and its changed form, the shortest of those that show what is claimed, and the text to open."""
+    at = min(range(len(texts)), key=lambda each: (not shown[each], len(texts[each])))
     return (texts[at], changed[at]), changed[at]
 
 
@@ -227,7 +235,7 @@ def _harmless(talk: Interview, code: str, name: str, texts: list[str], changed: 
             return Claim(DANGEROUS, text, found, *_pair(texts, changed, flips))
         if found.high < _FLIPS:
             text = f"{name[0].upper()}{name[1:]} changes hardly any answer ({percent(found.value)})"
-            return Claim(LEARNED, text, found, *_pair(texts, changed, flips))
+            return Claim(LEARNED, text, found, *_pair(texts, changed, ~flips))
         return None
 
     return ProbeResult(code, (flips,), claim, len(texts), SHARE)
