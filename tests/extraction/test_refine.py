@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.automata import sample
+from tests.errors import raises
 from tests.robustness.test_dfa import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
@@ -244,3 +245,8 @@ def test_bad_settings_are_refused():
         Refinement(target=1.2)
     with pytest.raises(InputError, match="no text with a word in it"):
         refine(coarse(), Acceptor(1), [" "])
+
+
+def test_labels_cannot_balance_counterexamples():
+    with raises("no-labels", match="counterexamples"):
+        refine(coarse(), Acceptor(1), tomita.generate(1, 20, np.random.default_rng(0)), balance="label")

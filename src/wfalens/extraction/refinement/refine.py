@@ -24,6 +24,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.extract import extract
+from wfalens.extraction.held_out import LABEL
 from wfalens.extraction.method import AUTO, NORMAL, Method
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.refinement.query_sampler import QuerySampler, boundary_texts
@@ -269,7 +270,7 @@ def refine(
         seed: of everything random.
         queries: prefixes that each extraction may ask the model for, beyond running over the texts.
         effort: low, normal or high.
-        balance: predicted or label, as in `extract`.
+        balance: predicted, as in `extract`; counterexamples have no labels.
         progress: show a bar.
 
     Examples:
@@ -279,6 +280,8 @@ def refine(
         >>> better.provenance["guarantee"]["texts"]  # fresh texts that the statement is based on
         50
     """
+    if balance == LABEL:
+        raise InputError("counterexamples have no labels; balance by the predicted class instead", code="no-labels")
     bounds: dict[str, Any] = {"seed": seed, "queries": queries, "effort": effort, "balance": balance}
     given = texts.texts if isinstance(texts, Corpus) else texts
     ids = model.encoder.checked(given) if isinstance(given, Ragged) else model.encoder.encode(given)
