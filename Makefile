@@ -12,7 +12,7 @@ PAPER_ARGS ?=
 
 PIP_ARGS ?=
 
-.PHONY: help install demo test test-slow lint lint-pages bench bench-report paper docs dist clean
+.PHONY: help install demo test test-slow lint lint-pages bench bench-report paper docs release clean
 
 help:
 	@echo "make demo       install what it needs, then train, extract and evaluate on real text (two to three minutes)"
@@ -24,7 +24,7 @@ help:
 	@echo "make bench-report  the same, kept as JSON and written into the docs with date, machine and versions (BENCH_ARGS= for full size)"
 	@echo "make paper      every table and figure of the paper (PAPER_ARGS=--quick for a small version)"
 	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
-	@echo "make dist       wheel and sdist into dist/; the wheel is tried in fresh environments, also with the lowest versions"
+	@echo "make release    wheel and sdist into dist/; both are tried in fresh environments of every Python that is installed"
 	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
 
 install: $(STAMP)
@@ -77,16 +77,10 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --quiet --strict
 	@echo "wrote build/site/index.html"
 
-dist: install
-	rm -rf dist build/light build/lowest
+release: install
+	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
-	$(PYTHON) -m venv build/light
-	build/light/bin/pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) dist/*.whl
-	$(BIN)/python -m tests.wheel build/light
-	$(PYTHON) -m venv build/lowest
-	$(BIN)/python -m tests.lowest > build/lowest.txt
-	build/lowest/bin/pip install --quiet --disable-pip-version-check -c build/lowest.txt $(PIP_ARGS) dist/*.whl
-	$(BIN)/python -m tests.wheel build/lowest
+	$(BIN)/python -m tests.wheel dist $(PIP_ARGS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info node_modules
