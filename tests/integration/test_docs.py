@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 import wfalens as wl
 from tests.automata import linear_sample, sample
-from tests.cli.test_app import parsed
+from tests.cli.test_app import ALL, parsed
 from tests.commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
@@ -223,6 +223,39 @@ def commands(page):
 def test_every_command_on_a_page_has_options_that_exist(page):
     for line in commands(page):
         parsed(line)
+
+
+OF_BENCHMARKS = {
+    "--balance",
+    "--data",
+    "--files",
+    "--grow",
+    "--json",
+    "--models",
+    "--only",
+    "--queries",
+    "--quick",
+    "--texts",
+}
+OF_OTHER_PROGRAMS = {
+    "--arc",
+    "--execute",
+    "--extra-index-url",
+    "--head",
+    "--help",
+    "--inplace",
+    "--no-deps",
+    "--strict",
+    "--to",
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "benchmarks.md"], ids=lambda page: page.name)
+def test_every_option_that_a_sentence_names_exists(page):
+    existing = {name for _, command in ALL for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    sentences = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    named = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", sentences))
+    assert named - existing <= OF_BENCHMARKS | OF_OTHER_PROGRAMS
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
