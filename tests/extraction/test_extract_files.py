@@ -204,7 +204,7 @@ class TestFiles:
 
 
 class TestResuming:
-    @pytest.mark.parametrize(("kind", "number"), [("scan", 1), ("counts", 1), ("counts", 9), ("probe", 1)])
+    @pytest.mark.parametrize(("kind", "number"), [("scan", 1), ("counts", 1), ("counts", 9)])
     def test_a_stopped_run_continues_to_the_same_bytes(self, tmp_path, files, model, kind, number):
         extractor = Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4)
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole", block_bytes=1))

@@ -55,7 +55,7 @@ def test_a_file_reads_unknown_words_as_the_automaton_that_wrote_it(known, tmp_pa
     np.testing.assert_allclose(WFA.load(tmp_path / "it.wfa").predict_proba(fresh), wfa.predict_proba(fresh), atol=1e-6)
 
 
-@pytest.mark.parametrize("damage", ["words", "weights", "effects"])
+@pytest.mark.parametrize("damage", ["words", "weights", "effects", "grams"])
 def test_a_file_with_other_forms_than_words_is_refused(known, tmp_path, damage):
     wfa, _ = known
     wfa.save(tmp_path / "it.wfa")

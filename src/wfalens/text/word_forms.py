@@ -12,18 +12,19 @@ from wfalens.text.vocabulary import UNKNOWN
 
 _SIZES = (2, 3, 4)  # characters of an n-gram
 _STEM = 7  # characters of a word's beginning that count once more: endings are inflected
-BUCKETS = 1 << 13
+BUCKETS = 1 << 16
 _NAMES = ("form_weights", "form_bias", "form_words", "form_effects")
+_GRAMS = "form_grams"  # whose weights a file has: the others are zero
 
 
 class WordForms:
     """Reads an unknown word as the known word that does what its n-grams foretell.
 
     Args:
-        weights: (buckets, C) what an n-gram adds to the effect of a word.
-        bias: (C,) the effect of a word without n-grams.
-        words: (m,) ids of known words that do different things.
-        effects: (m, C) what these do.
+        weights: (buckets, k) what an n-gram adds to the effect of a word.
+        bias: (k,) the effect of a word without n-grams.
+        words: (m,) ids of known words.
+        effects: (m, k) what these do.
 
     Examples:
         >>> import numpy as np
@@ -58,22 +59,28 @@ class WordForms:
 
     def tensors(self) -> Tensors:
         """As a file has it."""
-        return dict(zip(_NAMES, (self.weights, self.bias, self.words, self.effects), strict=True))
+        used = np.flatnonzero(self.weights.any(1)).astype(np.int32)
+        parts = self.weights[used], self.bias, self.words, self.effects
+        return {_GRAMS: used, **dict(zip(_NAMES, parts, strict=True))}
 
     @classmethod
     def restored(cls, file: StoredFile, vocabulary: int) -> Self | None:
         """What a file has of it, checked; None: nothing."""
         if _NAMES[0] not in file.tensors:
             return None
-        weights, effects = (file.tensor(name, "f", 2) for name in (_NAMES[0], _NAMES[3]))
-        bias, words = file.tensor(_NAMES[1], "f"), file.tensor(_NAMES[2], "i")
-        shapes = ((BUCKETS, len(bias)), (len(words), len(bias)))
+        stored, effects = (file.tensor(name, "f", 2) for name in (_NAMES[0], _NAMES[3]))
+        bias, words, used = file.tensor(_NAMES[1], "f"), file.tensor(_NAMES[2], "i"), file.tensor(_GRAMS, "i")
+        shapes = ((len(used), len(bias)), (len(words), len(bias)))
         if (
-            (weights.shape, effects.shape) != shapes
+            (stored.shape, effects.shape) != shapes
             or not len(words)
             or not 0 <= words.min() <= words.max() < vocabulary
+            or np.any(np.diff(used) <= 0)
+            or (len(used) and not 0 <= used[0] <= used[-1] < BUCKETS)
         ):
             raise file.fail("what it says of unknown words does not fit its words")
+        weights = np.zeros((BUCKETS, len(bias)), np.float32)
+        weights[used] = stored
         return cls(weights, bias, words, effects)
 
 

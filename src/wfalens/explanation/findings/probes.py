@@ -101,9 +101,7 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
     samples = {label: _moved(talk, label, part, "not", -1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
-        texts = [
-            form.format(word) for word in _plain_words(talk, label) for form in ("it is not {}", "not {} at all")
-        ]
+        texts = [form.format(word) for word in _plain_words(talk, label) for form in ("it is not {}", "not {} at all")]
         own = talk.ask(texts)[:, label].reshape(-1, 2) * (1 if kind == NOT_LEARNED else -1)
         best = [
             texts[2 * at + int(row.argmax())] for at, row in enumerate(own) if abs(row).max() > 0.5 * (kind != LEARNED)

@@ -13,8 +13,9 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_forms import BUCKETS, WordForms, grams
 
-_RIDGE = 0.3
-_STANDING = 512  # known words at most that may stand for an unknown one
+_RIDGE, _FACTOR_RIDGE = 0.1, 1.0
+_STANDING = 20_000  # known words at most that may stand for an unknown one
+_DIRECTIONS, _LEAST = 16, 1e-6  # of effects at most, and the least size of one beside the largest
 
 
 def read_unknown_words(
@@ -38,23 +39,35 @@ def read_unknown_words(
 
 
 def learn_forms(wfa: LinearWFA, counts: NDArray[np.int64]) -> WordForms:
-    """Ridge regression of what each word does alone on its character n-grams. counts: (V,)"""
+    """What each known word does alone, foretold from its character n-grams by ridge regression. counts: (V,)
+
+    An effect lies where the factors of words with this effect lie in the mean. The word that stands for an unknown one
+    has the nearest factors: its effect is like the foretold one, and it does nothing unusual beside, which counts as
+    one direction more.
+    """
     from scipy.sparse import csr_array
-    from sklearn.cluster import KMeans
     from sklearn.linear_model import Ridge
-    from threadpoolctl import threadpool_limits
 
     seen = np.flatnonzero(counts[UNKNOWN + 1 :]) + UNKNOWN + 1
     weights = wfa.weights(Ragged(seen.astype(np.int32), np.arange(len(seen) + 1)))
-    effects = weights - weights.mean(1, keepdims=True)
+    effects, factors = weights - weights.mean(1, keepdims=True), wfa.factors.words[seen].astype(np.float64)
+    usual = Ridge(_FACTOR_RIDGE).fit(effects, factors)
+    _, sizes, directions = np.linalg.svd(usual.coef_.T, full_matrices=False)
+    directions = directions[: max(1, min(_DIRECTIONS, int(np.sum(sizes > _LEAST * sizes[0]))))]  # (k, R)
+    apart = factors - usual.intercept_
+    places = apart @ directions.T
+    unusual = np.sqrt(np.square(apart - places @ directions).sum(1, keepdims=True))
+
     spelled = [grams(wfa.encoder.vocabulary.words[number]) for number in seen]
-    sizes = np.array([len(each) for each in spelled])
-    entries = np.repeat(1 / np.sqrt(sizes), sizes)
-    table = csr_array((entries, np.concatenate(spelled), np.append(0, np.cumsum(sizes))), (len(seen), BUCKETS))
-    fitted = Ridge(_RIDGE, solver="sparse_cg").fit(table, effects)
-    with threadpool_limits(1):  # sums over threads come in any order
-        groups = KMeans(min(_STANDING, len(np.unique(effects, axis=0))), n_init=1, random_state=0).fit(effects)
-    nearest = np.square(effects - groups.cluster_centers_[groups.labels_]).sum(1)
-    order = np.lexsort((nearest, groups.labels_))
-    first = order[np.unique(groups.labels_[order], return_index=True)[1]]  # the word in the middle of each group
-    return WordForms(fitted.coef_.T.reshape(BUCKETS, -1), fitted.intercept_, seen[first], effects[first])
+    lengths = np.array([len(each) for each in spelled])
+    entries = np.repeat(1 / np.sqrt(lengths), lengths)
+    table = csr_array((entries, np.concatenate(spelled), np.append(0, np.cumsum(lengths))), (len(seen), BUCKETS))
+    foretold = Ridge(_RIDGE, solver="sparse_cg").fit(table, effects @ usual.coef_.T @ directions.T)
+    nothing = np.zeros((BUCKETS, 1))
+    standing = np.argsort(-counts[seen], kind="stable")[:_STANDING]
+    return WordForms(
+        np.hstack([foretold.coef_.reshape(-1, BUCKETS).T, nothing]),
+        np.append(foretold.intercept_, 0),
+        seen[standing],
+        np.hstack([places, unusual])[standing],
+    )

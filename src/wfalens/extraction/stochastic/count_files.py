@@ -1,4 +1,4 @@
-"""Beyond memory: transitions counted over all blocks of files, and words probed on several workers."""
+"""Beyond memory: transitions counted over all blocks of files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Resampling
-from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import AUGMENTATION
 from wfalens.extraction.states import States, View, continuations_of, trace_prefixes
@@ -21,14 +19,11 @@ from wfalens.extraction.transitions import TextStatistics, TransitionCounts
 from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import FileRun
 from wfalens.scale.sample import SampledFiles
 from wfalens.storage import StoredFile, Tensors, compact
 from wfalens.text.files import TextFiles
 from wfalens.threads import limit_model_threads
 
-_CALLS = 8  # of the model in a job of probing
-_BYTES_PER_ROW = 250  # of a probed row while it is made, by experience
 _BYTES_PER_ENTRY, _BYTES_PER_WORD = 40, 64  # of the automaton while it is put together and written
 
 
@@ -136,48 +131,3 @@ def _restored(file: StoredFile) -> BlockCounts:
     )
     statistics.add_counts(counts, augmented)
     return BlockCounts(statistics, RowCounts.stored(file))
-
-
-@dataclass(frozen=True, eq=False)
-class ProbeTask:
-    """Asks the model what some words do; a job is a range of the words."""
-
-    open_model: Callable[[], PrefixClassifier]
-    representatives: Representatives
-    states: States
-    view: View
-    words: NDArray[np.int32]
-    hardness: float | None
-
-    def prepare(self) -> Callable[[range], TransitionCounts]:
-        model = self.open_model()
-        limit_model_threads()
-        reps, states, view = self.representatives, self.states, self.view
-        return lambda job: probe_rows(model, reps, states, view, self.words[job.start : job.stop], self.hardness)
-
-
-def probe_on_workers(
-    model: PrefixClassifier,
-    representatives: Representatives,
-    states: States,
-    view: View,
-    words: NDArray[np.int32],
-    hardness: float | None,
-    run: FileRun,
-) -> TransitionCounts:
-    """The same as `probe_rows`, a range of words at a time; ranges with a checkpoint are not asked again."""
-    run.check_memory(_BYTES_PER_ROW * len(words) * len(states), f"probing {len(words):,} words")
-    size = _CALLS * words_per_call(representatives)
-    jobs = [range(first, first + size) for first in range(0, len(words), size)]
-    digest = sha256(states.seeds.tobytes() + words.tobytes() + representatives.prefixes.values.tobytes())
-    work = BlockTask(
-        title="probing the model",
-        task=ProbeTask(run.model_opener(model), representatives, states, view, words, hardness),
-        name=lambda job: f"probing, part {job.start // size + 1} of {len(jobs)}",
-        kind=f"probe-{digest.hexdigest()[:12]}",
-        number=lambda job: job.start // size,
-        stored=lambda answers: ({}, {"keys": answers.keys, "counts": answers.counts}),
-        restored=lambda file: TransitionCounts(len(states), file.tensor("keys", "i"), file.tensor("counts", "i")),
-    )
-    found = dict(map_blocks(work, jobs, run))
-    return TransitionCounts.in_order(len(states), [found[job] for job in jobs])

@@ -58,7 +58,7 @@ from wfalens.extraction.states import (
     trace_prefixes_in,
 )
 from wfalens.extraction.stochastic import tuning
-from wfalens.extraction.stochastic.count_files import count_files, probe_on_workers
+from wfalens.extraction.stochastic.count_files import count_files
 from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
 from wfalens.extraction.stochastic.tuning import HeldOut, SizeGrid, StateSpace, Trial, Tuning
 from wfalens.extraction.transitions import ObservedRows, TextStatistics, observed_rows
@@ -71,6 +71,7 @@ from wfalens.threads import model_threads_limited
 
 AnyMethod = TypeVar("AnyMethod", bound=StateMethod)
 _MOST_HELD_OUT = 3000  # texts
+_BYTES_PER_ROW = 250  # of a probed row while it is made, by experience
 _SEARCHED = 1 / 3  # of the time that is left, for the search in each view
 
 
@@ -333,12 +334,12 @@ def _probed(
     words, chosen = probing.affordable_questions(model, counts, candidates, budget, behind, attempt, fits=method.fits)
     budget.enter(PROBING if attempt is None else SEARCH, probing.probing_queries(model, chosen, len(words), behind))
     hardness = method.hardness if method.fits else None
-    if request.files is None or attempt is not None:
-        progress.start("probing the model")
-        answers = probing.probe_rows(model, chosen, space.states, space.view, words, hardness)
-        progress.finish()
-    else:
-        answers = probe_on_workers(model, chosen, space.states, space.view, words, hardness, request.files.run)
+    if request.files is not None and attempt is None:
+        needed = _BYTES_PER_ROW * len(words) * len(space.states)
+        request.files.run.check_memory(needed, f"probing {len(words):,} words")
+    progress.start("probing the model")
+    answers = probing.probe_rows(model, chosen, space.states, space.view, words, hardness)
+    progress.finish()
     rows = rows_from_keys(answers.keys, answers.counts, len(counts), answers.states)
     return Probe(method.strength, chosen.per_state, rows), words if len(words) < len(counts) - 1 else None
 
