@@ -60,37 +60,6 @@ def fidelity_default(figures: Figures) -> str:
     return markdown([*columns, "paper's method: CR / JSD", "processor s"], rows)
 
 
-@table("fidelity-kinds", "fidelity")
-def fidelity_kinds(figures: Figures) -> str:
-    """All kinds on all sets."""
-    rows = []
-    for name, kinds in figures.items():
-        for kind, one in kinds.items():
-            paper = kinds.get("paper", {})
-            rows.append(
-                [
-                    SETS[name],
-                    {"bag": "bag of words"}.get(kind, kind),
-                    number(one.get("lstms")),
-                    rate(one["cr"]) + (f" ± {rate(one['cr_sd'])}" if one.get("cr_sd") is not None else ""),
-                    rate(one.get("jsd"), 4),
-                    rate(one.get("cr80")),
-                    rate(one.get("cr90")),
-                    number(one.get("states")),
-                    _with_ratio(one.get("bytes"), paper.get("bytes"), 1e6, 1),
-                    _with_ratio(one.get("cpu_seconds"), paper.get("cpu_seconds"), 1.0, 0),
-                ]
-            )
-    columns = ["", "", "LSTMs", "CR", "JSD", "CR on the surest 80 %", "90 %", "states", "MB (× paper)"]
-    return markdown([*columns, "processor s (× paper)"], rows)
-
-
-def _with_ratio(value: float | None, to: float | None, unit: float, digits: int) -> str:
-    if value is None:
-        return ""
-    return number(value / unit, digits) + (f" ({value / to:.1f})" if to else "")
-
-
 @table("anytime", "anytime")
 def anytime(figures: Figures) -> str:
     """What growing limits of time buy, kind by kind."""
