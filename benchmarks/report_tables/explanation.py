@@ -111,3 +111,16 @@ RANKINGS = {
     "words": "replacements by the Shapley value of the new word",
     "output": "replacements by the automaton's output (guided)",
 }
+
+
+@table("attack-ranking", "attack_ranking")
+def attack_ranking(figures: Figures) -> str:
+    rows = []
+    for key, told in RANKINGS.items():
+        row = [told]
+        for found in figures.values():
+            for k in (1, 2):
+                one, five = (found.get(f"{key}, k = {k}, tries = {tries}", {}).get("asr_correct") for tries in (1, 5))
+                row.append(pair(one, five) or "–")
+        rows.append(row)
+    return markdown(["ranking", *(f"{SETS[name]}, k = {k}" for name in figures for k in (1, 2))], rows)
