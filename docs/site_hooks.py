@@ -44,7 +44,8 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of the commands, or the tables of their JSON, where a page asks for it."""
+    """Put the help of the commands, or the tables of their JSON, where a page asks for it; link to notebooks' pages."""
+    markdown = re.sub(r"\(tutorials/(\w+)\.ipynb\)", r"(tutorials/\1.md)", markdown)
     for mark, made in ((_COMMANDS, _all_commands), (_SCHEMAS, _all_schemas)):
         markdown = markdown.replace(mark, made()) if mark in markdown else markdown
     return markdown
