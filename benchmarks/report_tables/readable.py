@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from report_tables.writing import SETS, Figures, markdown, number, pair, rate, table
 
-SIZES = {"tiny": "9 states × 12 kinds", "page": "13 × 32", "poster": "25 × 64"}
+SIZES = {"tiny": "9 states × 12 clusters", "page": "13 × 32", "poster": "25 × 64"}
 READ_INSTEAD = {
     "tiny": "readable, 9 × 12",
     "page": "readable, 13 × 32",
