@@ -14,7 +14,9 @@ from wfalens.extraction import Linear, Paper, Readable, Request, Stochastic, ext
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, stop_sentence
 from wfalens.extraction.extract import texts_in_memory
 from wfalens.extraction.method import EFFORTS
+from wfalens.extraction.readable import fit
 from wfalens.extraction.stochastic import tuning
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.scale import RunConfig
@@ -139,6 +141,45 @@ def test_enough_time_changes_nothing(kind, news_model, headlines):
     assert "stopped" not in timed.provenance
     assert "time" not in free.provenance
     np.testing.assert_array_equal(timed.predict_proba(texts.texts), free.predict_proba(texts.texts))
+
+
+def charging(clock, monkeypatch, module, name, seconds_of_call):
+    """Let a function take time by the clock."""
+    original = getattr(module, name)
+
+    def charged(*arguments):
+        clock.now += seconds_of_call(*arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(module, name, charged)
+
+
+def test_reading_words_and_passes_end_with_the_time(news_model, headlines, monkeypatch):
+    """A clock that goes on with the words read and with the words of the texts of each step."""
+    texts, clock = headlines.subset(np.arange(200)), Ticks(0)
+    charging(clock, monkeypatch, fit, "points_after", lambda *arguments: 0.1 * len(arguments[4]))
+    charging(clock, monkeypatch, fit, "slopes", lambda words, *_: 0.01 * len(words.values))
+    method = replace(SHARED, states=5, clusters=6, start_epochs=1, epochs=2, final_epochs=1, batch=200)
+    extract(news_model, texts, method)
+    unhurried, clock.now = clock.now, 0.0
+    wfa = Bounded(method, time=unhurried / 5).timed(news_model, texts, clock)
+    assert clock.now <= 1.1 * unhurried / 5
+    assert np.isfinite(wfa.predict_proba(texts.texts)).all()
+
+
+def test_a_slow_model_is_asked_no_longer_than_there_is_time(headlines):
+    texts, clock = headlines.subset(np.arange(200)), Ticks(0)
+
+    def slow(given):
+        clock.now += 0.1 * len(given)
+        share = np.array([len(text) % 7 for text in given]) / 7
+        return np.stack([share, 1 - share], 1)
+
+    model = wrap(slow, texts=texts, classes=("short", "long"), reads="text", name="slow")
+    clock.now = 0.0
+    wfa = best_of(model, texts, CHEAP, deadline=Deadline(30, clock))
+    assert 10 < clock.now <= 30
+    assert wfa.provenance["time"]["used"] == pytest.approx(clock.now, abs=1e-3)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baselines import check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction import selection as best
-from wfalens.extraction.held_out import Rates, aim_for, divided, select_best
+from wfalens.extraction.held_out import Rates, aim_for, divided, select_best, shortfall
 from wfalens.extraction.selection import CandidateMethods
 from wfalens.language import sample
 from wfalens.models import wrap
@@ -233,3 +233,47 @@ def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay
     assert alone.provenance["parameters"]["abstraction"] == "lookahead"
     fitted = extract(speaker, texts, Stochastic(states=4), effort="low")
     assert fitted.completion.name == "fit"  # where something is said of fitting
+
+
+LETTERS = tuple("abcdefgh")
+
+
+def halves(number, seed):
+    """Texts of two halves, which are the same in every second text."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.choice(LETTERS, (2, number, 5))
+    second[::2] = first[::2]
+    return [" ".join([*one, *two]) for one, two in zip(first, second, strict=True)]
+
+
+def are_alike(texts):
+    words = [text.split() for text in texts]
+    share = np.array([each[: len(each) // 2] == each[len(each) // 2 :] for each in words], float)
+    return np.stack([1 - share, share], 1)
+
+
+def begins_early(texts):
+    share = np.array([text[:1] < "e" for text in texts], float)
+    return np.stack([1 - share, share], 1)
+
+
+@pytest.mark.parametrize("candidates", [CHEAP, LINEAR], ids=["chosen", "linear"])
+@pytest.mark.parametrize(("task", "is_beyond"), [(are_alike, True), (begins_early, False)])
+def test_what_an_automaton_cannot_do_is_said(candidates, task, is_beyond):
+    """Whether two halves of a text are the same is beyond it; how a text begins is not."""
+    texts, ear = halves(300, 0), Ear()
+    model = wrap(task, texts=texts, classes=("no", "yes"), reads="text", name=task.__name__)
+    with shown_on(ear):
+        if candidates is LINEAR:
+            extract(model, texts, LINEAR)
+        else:
+            extracted(model, texts, candidates)
+    assert any("too little to explain the model" in each for each in ear.heard) == is_beyond
+
+
+def test_an_automaton_that_is_no_better_than_a_baseline_says_so():
+    about = {"training": [{"cr": 0.9, "jsd": 0.1}], "held_out": 200}
+    assert shortfall(about) is None
+    assert shortfall(about | {"baselines": {"largest_class": 0.85, "bag_of_words": 0.89}}) is None
+    assert "always saying the most frequent class" in shortfall(about | {"baselines": {"largest_class": 0.9}})
+    assert "a bag of words" in shortfall(about | {"baselines": {"largest_class": 0.9, "bag_of_words": 0.95}})

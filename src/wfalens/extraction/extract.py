@@ -14,13 +14,13 @@ from wfalens.automaton.wfa import WFA
 from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
-from wfalens.extraction.held_out import BALANCES, LABEL
+from wfalens.extraction.held_out import BALANCES, LABEL, shortfall
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
 from wfalens.extraction.selection import extract_best
 from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import unknown_words
-from wfalens.models.contract import PrefixClassifier
+from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.progress import say, shown
 from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import RowCounts
@@ -141,9 +141,10 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
     wfa.bigrams = WordBigrams.of_texts(request.ids, len(request.model.encoder.vocabulary))
     if request.deadline.seconds is not None:
         wfa.provenance["time"] = {"limit": request.deadline.seconds, "used": round(request.deadline.used, 3)}
-    ended = stop_sentence(wfa.provenance)
-    if ended is not None:
-        say(ended)
+    weakness = None if is_language_model(request.model) else shortfall(wfa.provenance)
+    for remark in (weakness, stop_sentence(wfa.provenance)):
+        if remark is not None:
+            say(remark)
     return wfa
 
 

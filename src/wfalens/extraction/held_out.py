@@ -7,12 +7,13 @@ ones in what an automaton is fitted to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import SEARCH, QueryBudget
@@ -29,6 +30,11 @@ _SHARE, _MOST = 0.1, 2000  # of the texts, and texts at most
 _MOST_COPIES = 50  # of a text
 _TIE = 0.5  # standard errors of a rate
 _CLEAR, _CLEARLY_LESS = 1.0, 0.9  # standard errors that a rate must gain, and what may be left of a divergence
+_POOR = 0.8  # CR below which a copy does not explain its model
+_BASELINES = {
+    "largest_class": "always saying the most frequent class",
+    "bag_of_words": "a bag of words that learned from the same answers",
+}
 _NOTHING = 1e-5  # a divergence below which there is nothing to gain
 
 
@@ -152,6 +158,26 @@ def word_counts(ids: Ragged[np.int32], words: int) -> csr_array:
     table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words), copy=True)
     table.sum_duplicates()
     return table
+
+
+def shortfall(provenance: Mapping[str, Any]) -> str | None:
+    """A sentence, if an automaton is not faithful enough on held-out texts to explain its model; else None."""
+    found, baselines = recorded(provenance), provenance.get("baselines", {})
+    if found is None:
+        return None
+    if found.cr < _POOR:
+        return (
+            f"the automaton agrees with the model on {found.cr:.0%} of {found.texts:,} held-out texts only, too little "
+            "to explain the model by it: more queries or a higher effort may help, but such an automaton cannot "
+            "compare distant parts of a text word by word"
+        )
+    name, cr = max(baselines.items(), key=lambda each: each[1], default=("", 0.0))
+    if not found.cr <= cr < 1:
+        return None
+    return (
+        f"{_BASELINES[name]} agrees with the model on {cr:.1%} of {found.texts:,} held-out texts, the automaton on "
+        f"{found.cr:.1%}: it copies nothing beyond that; allow more queries"
+    )
 
 
 def aim_for(model: Named) -> str:

@@ -39,7 +39,6 @@ _GOOD = 0.9  # CR of a linear automaton beside which no other kind is tried
 _READABLE_SHARE, _LINEAR_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2, 1 / 2
 _MOST_OUTPUTS = 100_000_000  # numbers that a language model says of all prefixes of the texts
 _FAITHFUL_TIME = 0.7  # share of the time for the linear automaton of a model that pays for every call
-_POOR = 0.8  # CR below which a copy does not explain its model
 _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 
 
@@ -197,18 +196,6 @@ class _Search:
         # where texts are balanced, classes count alike
         compared = found if self.balance is None else [Rates(each.mean_cr, each.jsd) for each in found]
         best = found[held_out.select_best(compared, len(self.held), self.aim)]
-        if best.cr < _POOR and self.aim != DIVERGENCE:
-            progress.say(
-                f"the best automaton agrees with the model on {best.cr:.0%} of {len(self.held):,} held-out texts only: "
-                "too little to explain the model by it; allow more queries, or a higher effort"
-            )
-        linear = self.found.get(LINEAR)
-        bag = None if linear is None else linear.wfa.provenance.get("bag_of_words")
-        if bag is not None and best.cr <= bag < 1:
-            progress.say(
-                f"a bag of words that learned from the same answers agrees with the model on {bag:.1%} of these texts, "
-                f"the automaton on {best.cr:.1%}: what it adds, word order, is not copied; allow more queries"
-            )
         page = self.found.get(READABLE, best).wfa
         wfa = best.wfa.with_readable(page) if page is not best.wfa and isinstance(page, StochasticWFA) else best.wfa
         tried = [{name: value for name, value in vars(each).items() if name != "wfa"} for each in found]
@@ -216,6 +203,8 @@ class _Search:
         if self.balance is not None:
             choice["balance"] = self.balance
         wfa.provenance |= {"queries": self.budget.to_dict(), "choice": choice}
+        if LINEAR in self.found:
+            wfa.provenance["baselines"] = self.found[LINEAR].wfa.provenance.get("baselines", {})
         if self.stop is not None:
             wfa.provenance["stopped"] = self.stop.to_dict()
         return wfa

@@ -19,6 +19,7 @@ from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
 from wfalens.models import wrap
 from wfalens.progress import shown
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder
 
 LETTERS = ["a b", "b c a", "c d", "d d e", "e f a", "g h", "h h b"]
 
@@ -173,3 +174,13 @@ def test_a_tokenizer_whose_words_cannot_be_joined_again_is_said(tokenizer, capsy
     with shown(True):
         wrap(halves, texts=["actors and music", "one"], tokenizer=tokenizer, classes=CLASSES, reads="text")
     assert "joined again" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(("analyzer", "expected"), [("word", {"superb"}), ("char_wb", set())])
+def test_words_that_only_the_pipeline_knows_are_words_of_the_automaton(analyzer, expected):
+    labelled = {"a good film": 1, "a superb film": 1, "a bad film": 0}
+    pipeline = make_pipeline(TfidfVectorizer(analyzer=analyzer), LogisticRegression())
+    pipeline.fit(list(labelled), list(labelled.values()))
+    texts = ["a good film", "a bad film"]
+    words = set(wrap(pipeline, texts=texts).encoder.vocabulary.words)
+    assert words - set(TextEncoder.of_texts(texts).vocabulary.words) == expected

@@ -114,7 +114,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
             "training": [asdict(each) for each in run.history],
             "held_out": len(tests),
             "queries": budget.to_dict(),
-            **({"bag_of_words": _bag_cr(run.batches, tests, targets)} if pays and ended is None else {}),
+            "baselines": _baselines(run.batches, tests, targets, with_words=pays and ended is None),
             **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
         },
     )
@@ -126,14 +126,24 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     return wfa
 
 
-def _bag_cr(batches: PerturbedBatches, held: Ragged[np.int32], targets: NDArray[np.float32]) -> float:
-    """CR of a bag of words that learned from the same answers. targets: (texts, C)"""
-    texts, outputs = batches.answered
-    if outputs.size > _MOST_NUMBERS:
-        some = np.sort(np.random.default_rng(batches.seed).permutation(len(texts))[: _MOST_NUMBERS // outputs.shape[1]])
-        texts, outputs = texts.take(some), outputs[some]
-    predicted = bag_of_words(texts, outputs, held, len(batches.counts))
-    return float(np.mean(predicted.argmax(1) == targets.argmax(1)))
+def _baselines(
+    batches: PerturbedBatches, held: Ragged[np.int32], targets: NDArray[np.float32], *, with_words: bool
+) -> dict[str, float]:
+    """CR of always saying the most frequent class, and of a bag of words that learned from the same answers.
+
+    targets: (texts, C)
+    """
+    labels = targets.argmax(1)
+    found = {"largest_class": float(np.bincount(labels).max() / len(labels))}
+    if with_words:
+        texts, outputs = batches.answered
+        if outputs.size > _MOST_NUMBERS:
+            order = np.random.default_rng(batches.seed).permutation(len(texts))
+            some = np.sort(order[: _MOST_NUMBERS // outputs.shape[1]])
+            texts, outputs = texts.take(some), outputs[some]
+        predicted = bag_of_words(texts, outputs, held, len(batches.counts))
+        found["bag_of_words"] = float(np.mean(predicted.argmax(1) == labels))
+    return found
 
 
 def _manifest(method: Linear, request: Request, limit: int | None, groups: NDArray[np.int64] | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_forms import BUCKETS, WordForms, grams
 
-_RIDGE, _FACTOR_RIDGE = 0.1, 1.0
+_RIDGE, _FACTOR_RIDGE, _TOLERANCE = 0.1, 1.0, 1e-2
 _STANDING = 20_000  # known words at most that may stand for an unknown one
 _DIRECTIONS, _LEAST = 16, 1e-6  # of effects at most, and the least size of one beside the largest
 
@@ -62,7 +62,7 @@ def learn_forms(wfa: LinearWFA, counts: NDArray[np.int64]) -> WordForms:
     lengths = np.array([len(each) for each in spelled])
     entries = np.repeat(1 / np.sqrt(lengths), lengths)
     table = csr_array((entries, np.concatenate(spelled), np.append(0, np.cumsum(lengths))), (len(seen), BUCKETS))
-    foretold = Ridge(_RIDGE, solver="sparse_cg").fit(table, effects @ usual.coef_.T @ directions.T)
+    foretold = Ridge(_RIDGE, solver="sparse_cg", tol=_TOLERANCE).fit(table, effects @ usual.coef_.T @ directions.T)
     nothing = np.zeros((BUCKETS, 1))
     standing = np.argsort(-counts[seen], kind="stable")[:_STANDING]
     return WordForms(

@@ -178,6 +178,8 @@ class _Training:
         parts = length_buckets(texts.lengths, self.method.batch, rng)
         for at, batch in enumerate(parts):
             done = self.done(number + at / len(parts))
+            if at and self.deadline.is_over:
+                break
             self._step(texts.take(batch), data.outputs.take(batch).values, every, done)
 
     def _step(self, texts: Ragged[np.int32], targets: NDArray[np.float32], every: float, done: float) -> None:
@@ -327,6 +329,7 @@ NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not ha
 _FARTHEST = 5.0  # standard deviations
 _PER_STATE = 256  # outputs that k-means sees
 _QUERY_SHARE = 0.5  # of what is left
+_TIMED_PARTS = 16  # of a call: where time is limited, the clock is looked at after each
 
 
 def views(model: PrefixClassifier, budget: QueryBudget) -> tuple[str, ...]:
@@ -356,8 +359,12 @@ def effects(
     prefixes: int,
     rng: np.random.Generator,
     budget: QueryBudget,
+    deadline: Deadline = NEVER,
 ) -> Effects:
-    """Form the states of texts in a view, and ask the model where every word leads from each of them."""
+    """Form the states of texts in a view, and ask the model where every word leads from each of them.
+
+    Where time is limited, the most frequent words are asked about, as many as there is time for.
+    """
     view = make_view(view_name, model, ids, rng, budget)
     seen = trace_prefixes(model, ids, view)
     try:
@@ -372,8 +379,14 @@ def effects(
     most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
     representatives = choose_representatives(ids, path, min(prefixes, most), rng)
     words, chosen = affordable(model, alphabet, counts, representatives, budget.left(_QUERY_SHARE), asked)
+    if deadline.left is None:
+        points = _points(model, chosen, view, words, deadline)
+    else:
+        words = words[np.argsort(-counts[words], kind="stable")]
+        points = _points(model, chosen, view, words, deadline)
+        order = np.argsort(words[: len(points)])
+        words, points = words[order], points[order]
     budget.enter(PROBING, probing_queries(model, chosen, len(words), asked))
-    points = _points(model, chosen, view, words)
     visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
     visits[0] = len(ids)
     numbers = _numbers(points, chosen, visits, words, counts)
@@ -385,16 +398,28 @@ def _points(
     representatives: Representatives,
     view: View,
     words: NDArray[np.int32],
+    deadline: Deadline,
 ) -> NDArray[np.float32]:
-    """Where each word leads from each representative; -> (words, representatives, D)"""
+    """Where each word leads from each representative, as far as there is time; -> (words, representatives, D)"""
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
     size, reps = words_per_call(representatives), len(representatives.state)
+    if deadline.left is not None:
+        size = -(-min(size, len(words)) // _TIMED_PARTS)
     parts = [words[first : first + size] for first in range(0, len(words), size)]
+
+    def read(part: NDArray[np.int32]) -> NDArray[np.float32] | None:
+        if part is not parts[0] and deadline.is_over:
+            return None
+        points = points_after(model, representatives, saved, view, part)
+        return points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1)
+
     found = []
     progress.start("reading every word", len(words))
-    for points in passes_of_model(model, lambda part: points_after(model, representatives, saved, view, part), parts):
-        found.append(points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1))
-        progress.advance(len(found[-1]))
+    for points in passes_of_model(model, read, parts):
+        if points is None:
+            break
+        found.append(points)
+        progress.advance(len(points))
     progress.finish()
     return np.concatenate(found)
 

@@ -133,7 +133,8 @@ class _ReadableFitter:
         for name in names:
             if found and deadline.share_used > _FORMING:
                 break  # one start took long enough
-            found.append(effects(self.model, self.known, size.states, name, method.prefixes, rng, self.budget))
+            reading = deadline.part(_FORMING)
+            found.append(effects(self.model, self.known, size.states, name, method.prefixes, rng, self.budget, reading))
         progress.start(title, passes)
         formed: list[Fit] = []
         for number, each in enumerate(found):

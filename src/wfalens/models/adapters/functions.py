@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,13 +22,14 @@ from wfalens.ragged import Ragged
 from wfalens.text.corpus import as_texts
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.tokenizers import characters_each
-from wfalens.text.vocabulary import UNKNOWN
+from wfalens.text.vocabulary import UNKNOWN, Vocabulary
 from wfalens.validation import check_choice
 
 READS = TOKENS, TEXT = ("tokens", "text")
 _PROBES = 16  # words whose outputs identify a model
 _REJOINED = 200  # texts that are split into words and joined again
 _TRIED = 5  # words of the text that a function is tried on: tokenizers take two for a pair of texts
+_MOST_OWN_WORDS = 20_000  # of a pipeline, beyond those of the texts
 _NETWORKS = {"torch", "keras", "transformers", "tokenizers"}  # packages whose objects are no functions of texts
 
 
@@ -212,9 +214,23 @@ class FunctionAdapter:
         common: dict[str, Any] = {"batch_size": batch_size, "fingerprint": name, "initial_output": initial_output}
         if reads == TOKENS:
             return FunctionClassifier(model, given.encoder(), names, **common)
-        wrapped = TextClassifier(model, given.encoder(), names, unknown=unknown, **common)
+        encoder = given.encoder() if given.vocab is not None else _with_own_words(given.encoder(), owner)
+        wrapped = TextClassifier(model, encoder, names, unknown=unknown, **common)
         wrapped.say_rejoined(given.texts)
         return wrapped
+
+
+def _with_own_words(encoder: TextEncoder, pipeline: Any) -> TextEncoder:
+    """The encoder with the words that a pipeline's vectorizers know beside those of the texts, the frequent ones."""
+    rarity: dict[str, float] = {}
+    for _, step in getattr(pipeline, "steps", ()):
+        if getattr(step, "analyzer", None) == "word" and hasattr(step, "vocabulary_"):
+            idf = getattr(step, "idf_", np.zeros(len(step.vocabulary_)))
+            rarity |= {word: float(idf[column]) for word, column in step.vocabulary_.items()}
+    known = encoder.vocabulary
+    new = [word for word in rarity if known.id_of(word) == UNKNOWN and encoder.tokens(word) == [word]]
+    new.sort(key=lambda word: (rarity[word], word))
+    return replace(encoder, vocabulary=Vocabulary((*known.words, *new[:_MOST_OWN_WORDS]))) if new else encoder
 
 
 def _predict_proba(model: Any) -> Callable[[list[str]], object]:
