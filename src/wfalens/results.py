@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -80,6 +80,35 @@ class Result:
         return shortened(self.summary())
 
     __str__ = __repr__
+
+
+@dataclass(frozen=True, repr=False)
+class ByLabel(Result):
+    """A result for every label of a model that gives a text several, such as its fidelity.
+
+    Args:
+        results: by the name of the label.
+
+    Examples:
+        >>> from wfalens.results import ByLabel
+        >>> ByLabel({"insult": fidelity})["insult"].overall.texts
+        40
+    """
+
+    results: Mapping[str, Any]
+
+    def __getitem__(self, label: str) -> Any:
+        return self.results[label]
+
+    def rows(self) -> Iterable[Mapping[str, Any]]:
+        return [{"label": name, **row} for name, result in self.results.items() for row in result.rows()]
+
+    def tables(self) -> Mapping[str, Iterable[Mapping[str, Any]]]:
+        every = [(name, *table) for name, result in self.results.items() for table in result.tables().items()]
+        return {f"{name}: {title}": rows for name, title, rows in every}
+
+    def summary(self) -> str:
+        return "\n".join(f"{name}: {result.summary()}" for name, result in self.results.items())
 
 
 class RowResult(Result):

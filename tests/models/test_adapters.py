@@ -185,6 +185,15 @@ class Attention(nn.Module):
         return self.out(self.layers(self.embedding(ids) + self.places.weight[:time], mask=mask, is_causal=self.causal))
 
 
+class TestCausalAttention(PrefixConformance):
+    @pytest.fixture
+    def make(self):
+        def module(words, seed):
+            return Attention(words, causal=True, seed=seed)
+
+        return lambda seed, encoder: wrap(module(len(encoder.vocabulary), seed), vocab=encoder, classes=CLASSES)
+
+
 @pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("kind", ["bidirectional", "attention", "one row per text"])
 class TestLookAheadModule(WholeTextConformance):

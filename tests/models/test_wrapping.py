@@ -205,3 +205,45 @@ class TestLexicon(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wl.wrap(Lexicon(a=0.9 - seed / 10, b=0.1), vocab=encoder)
+
+
+def test_a_function_may_return_tensors_with_gradients():
+    plain = wl.wrap(of_strings, TEXTS, classes=CLASSES, reads="text")
+    tensors = wl.wrap(
+        lambda texts: torch.tensor(of_strings(texts), requires_grad=True), TEXTS, classes=CLASSES, reads="text"
+    )
+    np.testing.assert_allclose(tensors.predict_proba(TEXTS), plain.predict_proba(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize("column", [lambda rows: rows[:, 1], lambda rows: rows[:, 1:]])
+def test_a_function_with_one_number_per_text_is_refused(column):
+    with raises("output-shape"):
+        wl.wrap(lambda texts: column(of_strings(texts)), TEXTS, classes=CLASSES, reads="text")
+
+
+def test_a_pipeline_that_is_not_fitted_is_refused():
+    with raises("function-failed"):
+        wl.wrap(make_pipeline(CountVectorizer(), LogisticRegression()), TEXTS)
+
+
+def test_arguments_in_another_order_are_refused():
+    with raises("unknown-model"):
+        wl.wrap(wl.TextEncoder.of_texts(TEXTS), of_strings)
+
+
+def test_what_is_no_wrapped_model_is_refused():
+    model = wl.wrap(of_strings, TEXTS, classes=CLASSES, reads="text")
+    wfa = wl.extract(model, TEXTS, wl.Linear(layers=1, width=2, factors=2, hidden=2, epochs=1), queries=60)
+    for use in (lambda: wfa.explain(TEXTS[0], model=of_strings), lambda: wfa.fidelity(of_strings, TEXTS)):
+        with raises("model-type"):
+            use()
+    with raises("not-an-automaton"):
+        wl.compare(wfa, model)
+
+
+def test_classes_that_are_taken_from_the_texts_are_said():
+    messages = Messages()
+    with shown_on(messages):
+        model = wl.wrap(of_strings, wl.Corpus.of(TEXTS, ["pos", "neg", "pos", "neg"]), reads="text")
+    assert model.class_names == ("neg", "pos")
+    assert any("neg, pos" in message for message in messages.lines)

@@ -6,9 +6,11 @@ contract in `pyproject.toml`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+from wfalens.results import ByLabel
 
 if TYPE_CHECKING:
     from wfalens.automaton.wfa import WFA
@@ -39,7 +41,8 @@ class Doors:
     ) -> Fidelity | Any:
         """Compare this automaton with the model that it was extracted from, on texts that neither has seen.
 
-        Of a language model, all prefixes are compared (`wfalens.evaluation.LanguageModelFidelity`).
+        Of a language model, all prefixes are compared (`wfalens.evaluation.LanguageModelFidelity`); of a model with
+        several labels per text, each label by itself (`wfalens.results.ByLabel`).
 
         Args:
             model: the model that the automaton was extracted from.
@@ -66,6 +69,9 @@ class Doors:
 
         shared: dict[str, Any] = {"reference": reference, "seed": seed}
         by_group: dict[str, Any] = {"groups": groups, "group_column": group_column, "positive": positive}
+        if self._wfa.labels:
+            shared |= {"run": run, "progress": progress, **by_group}
+            return self._by_label(lambda wfa, own: wfa.fidelity(cast("Any", own), texts, **shared), model)
         with shown(progress):
             if END in self._wfa.class_names and is_language_model(self._wfa):
                 return measure_language_model(self._wfa, cast("Any", model), texts, **shared)
@@ -83,8 +89,8 @@ class Doors:
         tolerance: float | None = None,
         class_name: str | None = None,
         seed: int = 0,
-    ) -> Attribution:
-        """What every word of a text contributes to every class.
+    ) -> Attribution | Any:
+        """What every word of a text contributes to every class, or of several labels to each (`ByLabel`).
 
         Args:
             text: to explain.
@@ -104,6 +110,9 @@ class Doors:
         from wfalens.explanation.explain import explain
 
         options: dict[str, Any] = {"method": method, "absence": absence, "unit": unit, "class_name": class_name}
+        if self._wfa.labels:
+            options |= {"queries": queries, "tolerance": tolerance, "seed": seed}
+            return self._by_label(lambda wfa, own: wfa.explain(text, own, **options), model)
         return explain(self._wfa, text, model, queries=queries, tolerance=tolerance, seed=seed, **options)
 
     def report(
@@ -168,6 +177,13 @@ class Doors:
         from wfalens.report.notebook import automaton_html
 
         return automaton_html(self._wfa)
+
+    def _by_label(self, ask: Callable[[WFA, PrefixClassifier | None], Any], model: PrefixClassifier | None) -> ByLabel:
+        """What is asked of every label's automaton and of the model's same label."""
+        label_of: Any = getattr(model, "label", None)
+        return ByLabel(
+            {name: ask(self._wfa.label(name), label_of(name) if label_of else model) for name in self._wfa.labels}
+        )
 
     @property
     def _wfa(self) -> WFA:

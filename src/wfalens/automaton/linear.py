@@ -183,6 +183,11 @@ class LinearWFA(WFA):
             "decay": self.factors.decay,
         }
 
+    def _read_out_by(self, columns: NDArray[np.int64], names: Sequence[str]) -> LinearWFA:
+        final, bias = self.factors.final[:, columns], self.factors.bias[columns]
+        same = {name: getattr(self, name) for name in ("encoder", "mean_state", "word_counts", "provenance")}
+        return LinearWFA(class_names=names, factors=self.factors._replace(final=final, bias=bias), **same)
+
     @classmethod
     def of_texts(cls, ids: Ragged[np.int32], *, encoder: TextEncoder, factors: Factors, **about: Any) -> LinearWFA:
         """An automaton with the mean of its state before every word of the texts, and their counts of words."""

@@ -209,6 +209,12 @@ class StochasticWFA(WFA):
         centres = self.centres if centres is None else centres
         return StochasticWFA(centres=centres, completion=completion, alpha=alpha, **kept)
 
+    def _read_out_by(self, columns: NDArray[np.int64], names: Sequence[str]) -> StochasticWFA:
+        centres = self.centres[:, columns]
+        same = ("encoder", "rows", "completion", "alpha", "state_visits", "word_counts", "provenance")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in same}
+        return StochasticWFA(class_names=names, centres=centres / centres.sum(1, keepdims=True), **kept)
+
     def _distributions(
         self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool
     ) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from wfalens.automaton.walk import Walk
 from wfalens.errors import InputError
 from wfalens.messages import printable
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import named_classes
+from wfalens.text.corpus import check_label, labels_of, likely_labels, named_classes
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import UNKNOWN
@@ -195,6 +195,46 @@ class WFA(Doors, ABC):
         carrier.provenance, carrier.attached_readable = dict(self.provenance), readable
         return carrier
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of a model that gives each a probability of its own; none of a model that chooses a class."""
+        return labels_of(self.class_names)
+
+    def label(self, name: str) -> WFA:
+        """One label of several against the rest: the same states and transitions, with the read-out of this label.
+
+        Args:
+            name: one of `labels`
+
+        Examples:
+            >>> WFA.load("comments.wfa").label("insult").class_names
+            ('not insult', 'insult')
+        """
+        columns = 2 * check_label(self.labels, name) + np.arange(2)
+        part, several = self._read_out_by(columns, [self.class_names[at] for at in columns]), len(self.labels)
+        part.provenance = {**self.provenance, "label": name}
+        if isinstance(error := part.provenance.get("residual_variance"), float):  # its columns sum to 1, not to 1/L
+            part.provenance["residual_variance"] = min(1.0, error * several**2)
+        part.bigrams = self.bigrams
+        return part if self.attached_readable is None else part.with_readable(self.attached_readable.label(name))
+
+    @abstractmethod
+    def _read_out_by(self, columns: NDArray[np.int64], names: Sequence[str]) -> Self:
+        """The same automaton with some of its classes only."""
+
+    def label_probabilities(self, texts: Texts) -> NDArray[np.float64]:
+        """The probability of every label, independent of the others. -> (texts, labels)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+
+        Examples:
+            >>> WFA.load("comments.wfa").label_probabilities(["you fool"]).shape
+            (1, 2)
+        """
+        pairs = self.predict_proba(texts).reshape(-1, max(1, len(self.labels)), 2)
+        return pairs[..., 1] / pairs.sum(-1)
+
     @cached_property
     def fingerprint(self) -> str:
         """Tells this automaton from others; where it comes from and what it carries does not matter."""
@@ -274,6 +314,8 @@ class WFA(Doors, ABC):
     def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.object_]:
         """Class names; None where the automaton is undecided, or less confident than it should be. -> (texts,)
 
+        Of a model with several labels per text, a tuple of those that are likelier than not.
+
         Args:
             texts: texts, or their word ids as the encoder gives them
             min_confidence: the least probability of the most probable class, 0 to 1
@@ -284,6 +326,8 @@ class WFA(Doors, ABC):
             >>> wfa.predict(["a good film"], min_confidence=1.0)
             array([None], dtype=object)
         """
+        if self.labels:
+            return likely_labels(self.labels, self.label_probabilities(texts))
         names = np.array([*self.class_names, None], object)  # the last one, at -1, is that of undecided texts
         return np.asarray(names[self.predict_indices(texts, min_confidence)])
 

@@ -52,6 +52,7 @@ class Reading(Options):
         tokenizer: Your own tokenizer, where an automaton or model names one: package.module:function; its code
             is run.
         cache: File that keeps the answers of a model that pays for every call, so that no text is asked twice.
+        label: Label to study, of a model that gives a text several.
     """
 
     data: str | None = option(None)
@@ -60,6 +61,7 @@ class Reading(Options):
     encoding: str = option("utf-8")
     tokenizer: str | None = option(None)
     cache: Path | None = option(None)
+    label: str | None = option(None)
 
 
 class Settings:

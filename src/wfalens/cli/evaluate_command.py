@@ -78,7 +78,7 @@ def evaluate(
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --explanations
     """
-    wfa, how, seed = open_wfa(automaton, settings.texts), settings.evaluate, settings.seed
+    wfa, how, seed = open_wfa(automaton, settings.texts, several=True), settings.evaluate, settings.seed
     classifier = open_model(model, wfa, settings.texts)
     about = {"automaton": str(automaton)}
     if how.explanations:
@@ -101,6 +101,11 @@ def evaluate(
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         progress.say(f"{automaton} was extracted from another model than {model}")
     fidelity, missing = _measured(wfa, classifier, (automaton, model, corpus), limit, settings)
+    if wfa.labels:
+        print_result(fidelity, settings.as_json, about={**about, "corpus": corpus})
+        lowest = min(each.cr.value for each in fidelity.results.values())
+        exit_below("CR of a label", lowest, how.min_cr, settings.as_json)
+        return
     asked = {name: getattr(how, name) for name in _SELECTED if getattr(how, name) is not None}
     selected = {name: fidelity.selective.select(**{name: value}) for name, value in asked.items()}
     if settings.as_json:

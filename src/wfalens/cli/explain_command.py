@@ -148,7 +148,12 @@ def explain_text(
       wfalens explain text films.wfa "a moving and funny film" --method additive
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
-    wfa, how = open_wfa(automaton, settings.texts), settings.explain
+    wfa, how = open_wfa(automaton, settings.texts, several=True), settings.explain
+    if wfa.labels:
+        network = open_model(model, wfa, settings.texts)
+        asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "queries": how.queries}
+        print_result(wfa.explain(text, network, class_name=class_name, seed=settings.seed, **asked), settings.as_json)
+        return
     found = explanation.explain(
         wfa,
         text,

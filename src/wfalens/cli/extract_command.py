@@ -168,7 +168,8 @@ def _opened(model: str, texts: Any, settings: Settings) -> Any:
     if model.startswith(inputs.HUGGING_FACE) or inputs.is_function(model):
         encoder = wl.TextEncoder.of_texts(texts.texts, **settings.words.to_dict())
         classes = {"texts": texts} if inputs.is_function(model) and texts.labels is not None else {}
-        return models.wrap(inputs.function_of(model), vocab=encoder, **classes, cache=cache)
+        found = models.wrap(inputs.function_of(model), vocab=encoder, **classes, cache=cache)
+        return found if settings.texts.label is None else found.label(settings.texts.label)
     if settings.given("words").keys() - {"tokenizer"}:
         raise InputError(
             f"{model} has its own words; the section [words] is for hf: models and functions", code="option-conflict"

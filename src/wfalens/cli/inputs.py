@@ -16,6 +16,7 @@ from wfalens.cli.library import automaton as automata
 from wfalens.cli.library import evaluation, export, report, scale
 from wfalens.cli.output import note
 from wfalens.errors import InputError
+from wfalens.messages import listed
 from wfalens.text.tokenizers import allow_tokenizer, give_again, imported, is_allowed, is_import_path
 
 HUGGING_FACE = "hf:"
@@ -100,8 +101,8 @@ def open_files(spec: str, reading: Reading) -> text.TextFiles:
     return replace(files, label_column=reading.label_column)
 
 
-def open_wfa(path: Path, reading: Reading) -> automata.WFA:
-    """An automaton; a tokenizer of the user's own is allowed first."""
+def open_wfa(path: Path, reading: Reading, several: bool = False) -> automata.WFA:
+    """An automaton; a tokenizer of the user's own is allowed first. Of several labels one is named, unless `several`."""
     if reading.tokenizer is not None:
         if not is_import_path(reading.tokenizer):
             raise InputError(
@@ -110,7 +111,16 @@ def open_wfa(path: Path, reading: Reading) -> automata.WFA:
                 code="tokenizer",
             )
         give_again(allow_own(reading.tokenizer))
-    return automata.WFA.load(path)
+    wfa = automata.WFA.load(path)
+    if reading.label is not None:
+        return wfa.label(reading.label)
+    if wfa.labels and not several:
+        raise InputError(
+            f"{path} is of several labels, and this command is about one: name it (-C label=…), one of "
+            f"{listed(wfa.labels)}",
+            code="label-needed",
+        )
+    return wfa
 
 
 def open_model(spec: str | None, wfa: automata.WFA | None = None, reading: Reading | None = None) -> Any:
@@ -120,7 +130,9 @@ def open_model(spec: str | None, wfa: automata.WFA | None = None, reading: Readi
     given: dict[str, Any] = {} if wfa is None else {"vocab": wfa.encoder}
     if wfa is not None and is_function(spec):
         given["classes"] = wfa.class_names
-    return models.wrap(function_of(spec), **given, cache=None if reading is None else reading.cache)
+    model = models.wrap(function_of(spec), **given, cache=None if reading is None else reading.cache)
+    names, labels = () if wfa is None else wfa.class_names, getattr(model, "labels", ())
+    return model.label(names[1]) if len(names) == 2 and names[1] in labels else model
 
 
 def is_function(spec: str) -> bool:

@@ -58,7 +58,7 @@ def predict(
         raise InputError("give texts or --corpus, not both", code="option-conflict")
     if model is not None and not settings.predict.trace:
         raise InputError("--model reads along with --trace; give that too", code="option-conflict")
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings.texts, several=not settings.predict.trace)
     if corpus:
         texts = list(open_corpus(corpus, settings.texts, labels=False).texts)
     elif texts == ["-"]:
@@ -73,6 +73,15 @@ def predict(
         else:
             for title, rows in (table for walk in walks for table in walk.tables().items()):
                 print_rows(title, rows)
+        return
+    if wfa.labels:
+        shares = [dict(zip(wfa.labels, row, strict=True)) for row in wfa.label_probabilities(texts).tolist()]
+        found = [{"text": text, **share} for text, share in zip(texts, shares, strict=True)]
+        if settings.as_json:
+            print_json(found)
+        else:
+            shown = [{**row, "text": shortened(row["text"], _SHOWN)} for row in found]
+            print_rows(f"{automaton.name}: {len(found):,} texts", shown)
         return
     rows = _predictions(wfa, texts, settings.predict.min_confidence)
     if settings.as_json:

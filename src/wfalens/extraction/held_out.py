@@ -113,7 +113,11 @@ class Rated(Protocol):
 def rates(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floating]) -> Rates:
     """CR and JSD of an automaton. targets: (texts, C), the model's outputs"""
     weights = wfa.weights(texts)
-    cr = float(np.mean(wfa.decide(weights) == targets.argmax(1)))
+    if wfa.labels:  # each is decided by itself
+        agrees = (wfa.label_probabilities(texts) > 1 / 2) == (targets[:, 1::2] > targets[:, ::2])
+    else:
+        agrees = wfa.decide(weights) == targets.argmax(1)
+    cr = float(np.mean(agrees))
     return Rates(cr, float(jensen_shannon(wfa.probabilities(weights), targets).mean()))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.errors import InputError
+from wfalens.messages import listed
 from wfalens.models.preprocessing import Preprocessing
 from wfalens.text.corpus import Corpus, as_texts, named_classes
 from wfalens.text.encoder import TextEncoder
@@ -160,6 +161,10 @@ class WrapArguments:
             return named_classes(own)
         of_corpus = self.texts.class_names if isinstance(self.texts, Corpus) else ()
         if of_corpus and outputs in (None, len(of_corpus)):
+            progress.say(
+                f"the model's classes are taken to be those of the texts, in their order: {listed(of_corpus)} "
+                "(classes=[…] names others)"
+            )
             return of_corpus
         if outputs is None or outputs < 2:
             raise InputError("the names of the classes are not known; give them (classes=[…])", code="classes-needed")

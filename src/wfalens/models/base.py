@@ -204,12 +204,10 @@ class BlackBoxClassifier(Classifier):
             items = pending.pop()
             self.queries += len(items)  # also where the model fails: each of them may have to be paid
             try:
-                answer = checked_probabilities(
-                    answers(items), len(items), len(self.class_names), f"{self.fingerprint}()"
-                )
+                answer = checked_probabilities(answers(items), len(items), len(self.class_names), "the model")
             except Exception as error:
                 if len(items) == 1:
-                    raise failure_on(error, self.fingerprint, text_of(int(items[0]))) from error
+                    raise failure_on(error, text_of(int(items[0]))) from error
                 pending += [items[len(items) // 2 :], items[: len(items) // 2]]
                 continue
             outputs[items] = answer
@@ -246,8 +244,8 @@ class BlackBoxClassifier(Classifier):
         return with_initial_output(self, self._ask_prefixes(tree, ends)[of_text], worded, len(texts))
 
 
-def failure_on(error: Exception, source: str, text: str) -> ModelError:
+def failure_on(error: Exception, text: str) -> ModelError:
     """One sentence about the text on which a model fails."""
     if isinstance(error, ModelError):
         return ModelError(f"{error}; asked about the text {quoted(text)}", code=error.code)
-    return ModelError(f"{source}() fails on the text {quoted(text)} ({reason_of(error)})", code="model-fails")
+    return ModelError(f"the model fails on the text {quoted(text)} ({reason_of(error)})", code="model-fails")

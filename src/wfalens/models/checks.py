@@ -109,11 +109,18 @@ def two_sided(second: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.concatenate([1 - second, second], -1)
 
 
-PROBABILITIES, LOGITS, BINARY = "probabilities", "logits", "binary"
+def two_sided_logits(second: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The log-odds of the second of two classes, beside 0 for the first: (…, 1) -> (…, 2)."""
+    return np.concatenate([np.zeros_like(second), second], -1)
+
+
+PROBABILITIES, LOGITS, BINARY, BINARY_LOGITS = "probabilities", "logits", "binary", "binary_logits"
+ONE_COLUMN = (BINARY, BINARY_LOGITS)  # of the second of two classes: its probability, or its log-odds
 READOUTS: dict[str, Readout] = {
     PROBABILITIES: lambda values: values,
     LOGITS: softmax,
     BINARY: two_sided,
+    BINARY_LOGITS: lambda values: softmax(two_sided_logits(values)),
 }
 
 

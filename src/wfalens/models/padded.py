@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError, ModelError
 from wfalens.models.adapter_registry import WrapArguments
 from wfalens.models.base import BlackBoxClassifier, Classifier
-from wfalens.models.checks import BINARY, LOGITS, PROBABILITIES, READOUTS, check_logits, looks_ahead
+from wfalens.models.checks import LOGITS, ONE_COLUMN, PROBABILITIES, READOUTS, check_logits, looks_ahead
 from wfalens.models.contract import State, checked_probabilities
 from wfalens.models.inference import TOKENS_PER_BATCH, trace_by_steps, trace_padded
 from wfalens.ragged import Ragged
@@ -33,7 +33,7 @@ class PaddedForm:
     word_ids    the model's own id of every word of the vocabulary (None: the same)
     width       number of columns of every batch; None: as many as the words, and no padding
     padding     the side on which shorter sequences are filled up to the width
-    outputs     probabilities, logits, or binary: the second class's probability
+    outputs     probabilities, logits, or of the second of two classes alone: binary (probability), binary_logits
     """
 
     word_ids: NDArray[np.int64] | None = None
@@ -149,7 +149,13 @@ def checked_classes(
             f"per word, (1, {length}, classes), was expected",
             code="output-shape",
         )
-    classes = 2 if form.outputs == BINARY else output.shape[-1]
+    if output.shape[-1] == 1 and form.outputs not in ONE_COLUMN:
+        raise ModelError(
+            f'{source} gives one number; say what it is: outputs="binary", the probability of the second class, or '
+            'outputs="binary_logits", its log-odds (before a sigmoid)',
+            code="output-shape",
+        )
+    classes = 2 if form.outputs in ONE_COLUMN else output.shape[-1]
     names, has_row_per_word = given.class_names(None, classes), output.ndim == 3
     if given.preprocessing is not None and len(names) != classes:
         raise InputError(f"{source} has {classes} classes, but its preprocessing names {len(names)}", code="classes")

@@ -35,8 +35,8 @@ _UNKNOWN_SIZE = 1 << 40  # bytes: nothing is limited
 
 def wrap(
     model: Any,
-    *,
     texts: Any = None,
+    *,
     vocab: Any = None,
     tokenizer: Any = None,
     classes: Any = None,

@@ -248,6 +248,9 @@ def compare(
         >>> compare(wfa, wfa, corpus.texts).agreement.cr.value  # an automaton and itself
         1.0
     """
+    if not (isinstance(before, WFA) and isinstance(after, WFA)):
+        kinds = " and ".join(type(each).__name__ for each in (before, after))
+        raise InputError(f"compare(before, after) takes two automata, not {kinds}", code="not-an-automaton")
     if set(before.class_names) != set(after.class_names):
         raise InputError(
             f"only automata of the same classes can be compared, not {', '.join(before.class_names)} "

@@ -230,6 +230,34 @@ def named_classes(names: Iterable[object]) -> tuple[str, ...]:
     return classes
 
 
+_WITHOUT = "not "
+
+
+def label_classes(labels: Iterable[object]) -> tuple[str, ...]:
+    """The classes of a model that gives a text several labels: `not x` and `x` of each."""
+    return tuple(name for label in labels for name in (f"{_WITHOUT}{label}", str(label)))
+
+
+def labels_of(class_names: Sequence[str]) -> tuple[str, ...]:
+    """The labels whose classes these are; none if they are the classes of a model that chooses one."""
+    labels = tuple(class_names[1::2])
+    return labels if len(labels) > 1 and tuple(class_names) == label_classes(labels) else ()
+
+
+def check_label(labels: Sequence[str], name: str) -> int:
+    """The place of a label; refused if there is none of that name."""
+    if name not in labels:
+        raise InputError(f"{quoted(str(name))} is not one of the labels {listed(labels)}", code="label")
+    return labels.index(name)
+
+
+def likely_labels(labels: Sequence[str], probabilities: NDArray[np.floating]) -> NDArray[np.object_]:
+    """The labels of each text that are likelier than not; (texts, labels) -> (texts,)"""
+    found = np.empty(len(probabilities), object)
+    found[:] = [tuple(label for label, p in zip(labels, row, strict=True) if p > 1 / 2) for row in probabilities]
+    return found
+
+
 def _label_order(label: str) -> tuple[int, float, str]:
     """Numbers by value, then all other names, NaN among them."""
     try:

@@ -176,3 +176,43 @@ def test_a_batch_has_at_most_so_many_tokens(letters):
     outputs = model.predict_proba(texts)
     assert sorted(shapes) == [(3, 3), (4, 3), (4, 3), (4, 3)]
     np.testing.assert_allclose(outputs[7], model.predict_proba(texts[7:8])[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("answer", [lambda logits: {"logits": logits}, lambda logits: (logits, None)])
+def test_logits_beside_something_else_are_found(letters, answer):
+    class Beside(WithLengths):
+        def forward(self, ids, lengths):
+            return answer(super().forward(ids, lengths))
+
+    modules = (kind(len(letters.vocabulary)) for kind in (WithLengths, Beside))
+    plain, beside = (wrap(module, vocab=letters, classes=CLASSES) for module in modules)
+    np.testing.assert_array_equal(beside.predict_proba(["a b"]), plain.predict_proba(["a b"]))
+
+
+def test_a_mask_that_has_a_default_is_given_where_ids_alone_do_not_do(letters):
+    class Optional(WithMask):
+        def forward(self, ids, attention_mask=None):
+            return super().forward(ids, attention_mask)
+
+    models = [wrap(kind(len(letters.vocabulary)), vocab=letters, classes=CLASSES) for kind in (WithMask, Optional)]
+    np.testing.assert_array_equal(*(model.predict_proba(["a b", "c"]) for model in models))
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_one_number_is_the_second_class_as_a_probability_or_before_its_sigmoid(letters, axes):
+    class Second(Base):
+        def forward(self, ids):
+            logit = self.out(self.rnn(self.embedding(ids))[1][-1])[:, :1]
+            return logit if axes == 2 else logit[:, 0]
+
+    module = Second()
+    with raises("output-shape"):
+        wrap(module, vocab=letters, classes=("no", "yes"))
+    logits = wrap(module, vocab=letters, classes=("no", "yes"), outputs="binary_logits")
+    shares = wrap(nn.Sequential(module, nn.Sigmoid()), vocab=letters, classes=("no", "yes"), outputs="binary")
+    np.testing.assert_allclose(logits.predict_proba(["a b"]), shares.predict_proba(["a b"]), atol=1e-6)
+
+
+def test_a_module_without_weights_is_refused(letters):
+    with raises("no-weights"):
+        wrap(Base().to("meta"), vocab=letters, classes=CLASSES)

@@ -235,17 +235,17 @@ def test_one_label_of_several_is_studied_against_the_rest(letters):
     for number, name in enumerate(CLASSES):
         expected = own_probability(network, "a b c", number)
         np.testing.assert_allclose(models[name].predict_proba(["a b c"])[0], [1 - expected, expected], atol=1e-6)
-    for label in (None, "unheard"):
-        with raises("label-needed", match="x, y, z"):
-            wrap((network, LETTERS), vocab=letters, label=label)
+    with raises("label", match="x, y, z"):
+        wrap((network, LETTERS), vocab=letters, label="unheard")
 
 
 def test_a_pipeline_that_applies_sigmoids_has_several_labels(letters):
     network = bert(0, LETTERS).eval()
     applied = pipeline("text-classification", model=network, tokenizer=LETTERS, function_to_apply="sigmoid")
-    with raises("label-needed"):
-        wrap(applied, vocab=letters)
     expected = own_probability(network, "a b", 2)
+    several = wrap(applied, vocab=letters)
+    assert several.labels == CLASSES
+    assert several.label_probabilities(["a b"])[0, 2] == pytest.approx(expected, abs=1e-6)
     assert wrap(applied, vocab=letters, label="z").predict_proba(["a b"])[0, 1] == pytest.approx(expected, abs=1e-6)
 
 

@@ -40,7 +40,7 @@ from wfalens.explanation.shapley.shapley_values import (
     read_text,
 )
 from wfalens.models.base import BlackBoxClassifier
-from wfalens.models.contract import PrefixClassifier
+from wfalens.models.contract import PrefixClassifier, require_wrapped
 from wfalens.models.inference import final_outputs
 
 QUERIES = 500
@@ -143,6 +143,7 @@ def residual_variance(wfa: WFA) -> float | None:
 
 
 def check_network_game(model: PrefixClassifier, wfa: WFA | None, absence: str) -> None:
+    require_wrapped(model)
     if checked_absence(absence) in (BACKGROUND, BIGRAM):
         raise InputError(
             "a network has no random words in place of absent ones; choose delete or unknown", code="absence"

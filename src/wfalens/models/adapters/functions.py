@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens import progress
-from wfalens.errors import ModelError
+from wfalens.errors import InputError, ModelError
 from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import fingerprint_of
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import as_texts
+from wfalens.text.corpus import as_texts, labels_of
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.tokenizers import characters_each
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
@@ -200,7 +200,10 @@ class FunctionAdapter:
         batch_size: int = 1024,
         name: str | None = None,
         initial_output: ArrayLike | None = None,
+        labels: Sequence[str] | None = None,
     ) -> BlackBoxClassifier:
+        """Options: what the function reads (tokens or text); what stands for unknown words; texts in a call; a name
+        that identifies the model; the output before any word; labels, where it gives each a probability of its own."""
         if reads is not None:
             check_choice("reads", reads, READS)
         has_method = hasattr(model, "predict_proba") or not callable(model)
@@ -208,8 +211,17 @@ class FunctionAdapter:
         own, outputs = getattr(owner, "classes_", None), None
         if has_method:
             model, reads = _predict_proba(model), reads or TEXT
-        elif reads is None or (own is None and given.classes is None):
+        if reads is None or (own is None and (has_method or given.classes is None)):
             reads, outputs = _tried(model, given, reads)
+        labels = labels or labels_of(given.classes or ())
+        if labels:
+            from wfalens.models.adapters.multi_label import MultiLabelClassifier
+
+            if reads == TOKENS:
+                raise InputError("a model with labels reads strings, not lists of tokens", code="option-conflict")
+            return MultiLabelClassifier(
+                model, given.encoder(), labels, unknown=unknown, batch_size=batch_size, fingerprint=name
+            )
         names = given.class_names(None if own is None else list(own), outputs)
         common: dict[str, Any] = {"batch_size": batch_size, "fingerprint": name, "initial_output": initial_output}
         if reads == TOKENS:

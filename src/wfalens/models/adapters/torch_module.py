@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -64,10 +64,14 @@ class TorchAdapter:
         tokens_per_batch: int = TOKENS_PER_BATCH,
     ) -> IdClassifier:
         """Options: what `forward` takes (ids, lengths, mask, padding_mask or packed); what the rows are (logits,
-        probabilities, or binary: the second class's probability); the width to which texts are padded, and on which
-        side, where a module with one row per text needs it; the module's own id of every word of the vocabulary."""
+        probabilities, or of the second class alone: binary, binary_logits); the width to which texts are padded, and on
+        which side, where a module with one row per text needs it; the module's own id of every word."""
         if inputs is not None:
             check_choice("inputs", inputs, INPUTS)
+        if _placement(model)[0].type == "meta":
+            raise ModelError(
+                "the module has no weights: they are on the device meta; load them first", code="no-weights"
+            )
         encoder, form = reading_of(
             given, LOGITS, outputs=outputs, width=width, padding_side=padding_side, word_ids=word_ids
         )
@@ -159,7 +163,7 @@ class _Forward:
                 failures.append(error)
                 continue
             self._arguments = [arguments]  # what it takes is known now
-            return given
+            return given[:, None] if given.ndim == 1 else given
         raise ModelError(
             f"the module cannot read ids of shape {batch.shape} ({reason_of(failures[0])}); if its texts are too short "
             "for it, give a width to pad them to, if too long, give a max_length, and if forward takes more than ids, "
@@ -196,17 +200,20 @@ INPUTS: dict[str, tuple[_Arguments, ...]] = {
 
 
 def _arguments_of(module: nn.Module) -> Iterator[_Arguments]:
-    """What `forward` may take, by the number and the names of its parameters."""
-    parameters = inspect.signature(module.forward).parameters.values()
-    needed = [one for one in parameters if one.default is one.empty and one.kind <= one.POSITIONAL_OR_KEYWORD]
-    if len(needed) < 2:
-        return chain(INPUTS["ids"], INPUTS["packed"])
-    second = needed[1].name.lower()
+    """What `forward` may take, by the number and the names of its parameters; ids alone where that is enough."""
+    given = [
+        one for one in inspect.signature(module.forward).parameters.values() if one.kind <= one.POSITIONAL_OR_KEYWORD
+    ]
+    second = given[1].name.lower() if len(given) > 1 else ""
     if "len" in second:
-        return iter(INPUTS["lengths"])
-    if "mask" in second:
-        return iter(INPUTS["padding_mask" if "pad" in second else "mask"])
-    return chain(INPUTS["lengths"], INPUTS["mask"])
+        named: tuple[_Arguments, ...] = INPUTS["lengths"]
+    elif "mask" in second:
+        named = INPUTS["padding_mask" if "pad" in second else "mask"]
+    else:
+        named = INPUTS["lengths"] + INPUTS["mask"]
+    if len(given) > 1 and given[1].default is inspect.Parameter.empty:
+        return iter(named)
+    return chain(INPUTS["ids"], named if second else INPUTS["packed"])
 
 
 def _placement(module: nn.Module) -> tuple[torch.device, torch.dtype]:
@@ -261,6 +268,10 @@ def _numbers(given: object) -> NDArray[np.float32]:
 
     if isinstance(given, PackedSequence):
         given, _ = pad_packed_sequence(given, batch_first=True)
+    if isinstance(given, Mapping) and "logits" in given:
+        given = given["logits"]
+    elif isinstance(given, tuple) and given:
+        given = given[0]  # logits, and a state beside them
     if not isinstance(given, torch.Tensor):
         raise ModelError(f"the module returned {type(given).__name__} where one tensor, its logits, was expected")
     return given.detach().float().cpu().numpy()

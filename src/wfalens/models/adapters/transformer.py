@@ -17,6 +17,7 @@ from wfalens.errors import FormatError, InputError, MissingDependencyError, Mode
 from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.adapters.functions import TextClassifier
+from wfalens.models.adapters.multi_label import MultiLabelClassifier
 from wfalens.models.adapters.torch_module import weights_fingerprint
 from wfalens.models.inference import TOKENS_PER_BATCH
 from wfalens.ragged import Ragged, concatenate
@@ -60,14 +61,14 @@ class TransformerAdapter:
         initial_output: ArrayLike | None = None,
         label: str | None = None,
     ) -> TextClassifier:
-        """Options: the label to study, of a model that gives a text several; it is one of two classes then."""
+        """Options: a label to study alone, of a model that gives a text several; it is one of two classes then."""
         if given.tokenizer is not None and packages_of(given.tokenizer) & {"transformers", "tokenizers"}:
             model, given = (model, given.tokenizer), replace(given, tokenizer=None)  # the model's, not the automaton's
         network, tokenizer = _loaded(model) if isinstance(model, str) else _pair(model)
         config: Any = network.config
         names = [str(config.id2label[number]) for number in range(config.num_labels)]
-        chosen = _label_index(names, label) if _is_multi_label(model, config) else None
-        if chosen is None and (config.problem_type == "regression" or len(names) < 2 or label is not None):
+        several = _is_multi_label(model, config)
+        if not several and (config.problem_type == "regression" or len(names) < 2 or label is not None):
             raise ModelError(
                 "the model does not choose one of several classes"
                 if label is None
@@ -75,16 +76,19 @@ class TransformerAdapter:
                 code="not-single-label",
             )
         spare = tokenizer.unk_token_id is not None and tokenizer.unk_token_id != config.pad_token_id
-        reader = _Reader(network, tokenizer, tokens_per_batch, chosen)
+        reader = _Reader(network, tokenizer, tokens_per_batch, several)
+        common: dict[str, Any] = {
+            "unknown": str(tokenizer.unk_token) if spare else "",
+            "batch_size": batch_size,
+            "fingerprint": weights_fingerprint(network, f"{_tokenizer_text(tokenizer)}{several or ''}"),
+        }
+        if several:
+            labelled = MultiLabelClassifier(reader.predict_proba, given.encoder(), names, **common)
+            labelled.say_rejoined(given.texts)
+            return labelled if label is None else labelled.label(label)
         kind = SharedPassClassifier if reader.is_causal else TextClassifier
         wrapped = kind(
-            reader.predict_proba,
-            given.encoder(),
-            given.class_names(names if chosen is None else [f"not {names[chosen]}", names[chosen]]),
-            unknown=str(tokenizer.unk_token) if spare else "",
-            batch_size=batch_size,
-            fingerprint=weights_fingerprint(network, f"{_tokenizer_text(tokenizer)}{'' if chosen is None else chosen}"),
-            initial_output=initial_output,
+            reader.predict_proba, given.encoder(), given.class_names(names), initial_output=initial_output, **common
         )
         wrapped.say_rejoined(given.texts)
         return wrapped
@@ -97,19 +101,6 @@ def _is_multi_label(model: Any, config: Any) -> bool:
     )
     applied = str(getattr(function, "value", function) or "").lower()
     return config.problem_type == "multi_label_classification" or applied == "sigmoid"
-
-
-def _label_index(names: list[str], label: str | None) -> int:
-    """The place of the label to study, among those of a model that gives a text several."""
-    if label in names:
-        return names.index(label)
-    if label is None and len(names) == 1:
-        return 0
-    raise ModelError(
-        "the model gives every label a probability of its own; an automaton is of one label against the rest: name it "
-        f"(label=…), one of {', '.join(names)}",
-        code="label-needed",
-    )
 
 
 def _pair(model: Any) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -210,11 +201,11 @@ class _Reader:
     """
 
     def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, tokens_per_batch: int, label: int | None
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, tokens_per_batch: int, several: bool
     ) -> None:
-        """label: the only one whose probability is asked for, of a model that gives a text several"""
+        """several: whether every label has a probability of its own"""
         self.model: Any = model.train(False)
-        self.label, self.classes = label, int(self.model.config.num_labels) if label is None else 2
+        self.several, self.classes = several, int(self.model.config.num_labels)
         self.tokenizer = tokenizer
         self.longest = _longest(model, tokenizer)
         # decoders refuse batches as long as nobody says which token pads
@@ -237,22 +228,14 @@ class _Reader:
                     columns = {name: torch.tensor([rows[place[ids]] for ids in batch]) for name, rows in read.items()}
                     moved = {name: column.to(self.model.device) for name, column in columns.items()}
                     logits = self.model(**moved).logits.float()
-            outputs |= zip(batch, self._probabilities(logits).cpu().numpy(), strict=True)
+            shares = logits.sigmoid() if self.several else logits.softmax(-1)
+            outputs |= zip(batch, shares.cpu().numpy(), strict=True)
         found = np.full((len(texts), self.classes), 1 / self.classes, np.float32)
         for at, ids in enumerate(sequences):
             if ids:  # a model cannot read nothing
                 rows = outputs[owner[ids]]
                 found[at] = rows[self._last(ids)] if self.is_causal else rows
         return found
-
-    def _probabilities(self, logits: torch.Tensor) -> torch.Tensor:
-        """(…, labels) -> (…, classes)"""
-        import torch
-
-        if self.label is None:
-            return logits.softmax(-1)
-        one = logits[..., self.label]
-        return torch.stack([(-one).sigmoid(), one.sigmoid()], -1)
 
     def _batches(self, sequences: Iterable[SubWords]) -> Iterator[list[SubWords]]:
         for length, same in groupby(sorted(sequences, key=len), len):
