@@ -102,7 +102,7 @@ def open_files(spec: str, reading: Reading) -> text.TextFiles:
 
 
 def open_wfa(path: Path, reading: Reading, several: bool = False) -> automata.WFA:
-    """An automaton; a tokenizer of the user's own is allowed first. Of several labels one is named, unless `several`."""
+    """An automaton; a tokenizer of the user's own is allowed first. Unless `several`, it is of one label."""
     if reading.tokenizer is not None:
         if not is_import_path(reading.tokenizer):
             raise InputError(

@@ -28,7 +28,7 @@ _CALLS, _PAID_CALLS = 20_000, 2_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "negation", "inflection", "accuracy", "misleading", "artefact", "order", "position", "length", "confusion",
+    "negation", "inflection", "accuracy", "misleading", "artefact", "order", "ends", "position", "length", "confusion",
     "no_text", "sure_mistakes", "labels", "words", "contrast", "unknown", "intensity",
 )  # fmt: skip
 _PER_PROBE = 3  # claims of one probe, such as misleading words

@@ -26,6 +26,7 @@ LEARNED, NOT_LEARNED, DANGEROUS, DATA = KINDS = ("learned", "not_learned", "dang
 POINTS, SHARE = "points", "share"
 _SURE_MISTAKE, _SURE_NONSENSE = 0.95, 0.9
 _FLIPS = 0.05  # share of changed answers that matters
+_DECIDED = 0.7  # share of the texts whose answer is that of a few words alone
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
 _GAP = 0.02  # between accuracies
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
@@ -191,6 +192,38 @@ def order(talk: Interview) -> Iterator[ProbeResult]:
         return Claim(kind, text, found, *_pair(texts, shuffled, shown))
 
     yield ProbeResult("order", (flips,), claim, len(texts), SHARE)
+
+
+def ends(talk: Interview) -> Iterator[ProbeResult]:
+    """Do the first or the last words of a text decide alone? Of long texts three words, else one."""
+    words = {text: [word for word in text.split() if has_letter(word)] for text in talk.new.texts}
+    for some, fewest in ((3, 9), (1, 2)):
+        texts = talk.sample(2000, fits=lambda text, fewest=fewest: len(words[text]) >= fewest)
+        if len(texts) >= talk.size(1000):
+            yield _by_ends(talk, texts, [words[text] for text in texts], some)
+            return
+
+
+def _by_ends(talk: Interview, texts: list[str], words: list[list[str]], some: int) -> ProbeResult:
+    answers = talk.ask(texts).argmax(1)
+    usual = np.bincount(answers).max() / len(texts)  # with which any text would agree
+    parts = [[" ".join(text[part]) for text in words] for part in (slice(some), slice(-some, None))]
+    same = [talk.ask(part).argmax(1) == answers for part in parts]
+    what, verb = ("word", "decides") if some == 1 else (f"{some} words", "decide")
+
+    def claim(first: Estimate, last: Estimate) -> Claim | None:
+        side = int(last.value > first.value)
+        best, other = ((first, last), (last, first))[side]
+        if best.low < max(_DECIDED, usual, other.high):
+            return None
+        named = ("first", "last"), ("last", "first")
+        text = (
+            f"The {named[side][0]} {what} of a text {verb}: the answer is the same without the rest for "
+            f"{percent(best.value)} of the texts (for the {named[side][1]} {what} {percent(other.value)})"
+        )
+        return Claim(DANGEROUS, text, best, *_pair(texts, parts[side], same[side]))
+
+    return ProbeResult("ends", tuple(same), claim, len(texts), SHARE)
 
 
 def _flips(talk: Interview, texts: Sequence[str], changed: Sequence[str]) -> NDArray[np.bool_]:
@@ -571,6 +604,7 @@ PROBES: tuple[Callable[[Interview], Iterator[ProbeResult]], ...] = (
     strong_words,
     artefacts,
     order,
+    ends,
     position,
     fillers,
     no_text,
