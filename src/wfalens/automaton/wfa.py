@@ -200,7 +200,7 @@ class WFA(Doors, ABC):
         """The labels of a model that gives each a probability of its own; none of a model that chooses a class."""
         return labels_of(self.class_names)
 
-    def label(self, name: str) -> WFA:
+    def label(self, name: str) -> Self:
         """One label of several against the rest: the same states and transitions, with the read-out of this label.
 
         Args:
@@ -233,7 +233,7 @@ class WFA(Doors, ABC):
             (1, 2)
         """
         pairs = self.predict_proba(texts).reshape(-1, max(1, len(self.labels)), 2)
-        return pairs[..., 1] / pairs.sum(-1)
+        return np.asarray(pairs[..., 1] / pairs.sum(-1))
 
     @cached_property
     def fingerprint(self) -> str:

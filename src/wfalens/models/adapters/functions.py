@@ -213,7 +213,7 @@ class FunctionAdapter:
             model, reads = _predict_proba(model), reads or TEXT
         if reads is None or (own is None and (has_method or given.classes is None)):
             reads, outputs = _tried(model, given, reads)
-        labels = labels or labels_of(given.classes or ())
+        labels = labels or labels_of(() if given.classes is None else given.class_names())
         if labels:
             from wfalens.models.adapters.multi_label import MultiLabelClassifier
 

@@ -68,7 +68,7 @@ class TorchAdapter:
         which side, where a module with one row per text needs it; the module's own id of every word."""
         if inputs is not None:
             check_choice("inputs", inputs, INPUTS)
-        if _placement(model)[0].type == "meta":
+        if any(weight.is_meta for weight in model.parameters()):
             raise ModelError(
                 "the module has no weights: they are on the device meta; load them first", code="no-weights"
             )
