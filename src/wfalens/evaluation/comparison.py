@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.walk import Walk
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.models.contract import PrefixClassifier, require_wrapped
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import jensen_shannon as jensen_shannon
 from wfalens.ragged import Ragged
 from wfalens.results import Result, plain
@@ -194,7 +194,10 @@ def check_pair(wfa: WFA, model: PrefixClassifier | None) -> None:
     """Refuse a model that cannot be the one that the automaton was extracted from; without a model all is well."""
     if model is None:
         return
-    require_wrapped(model)
+    if not isinstance(model, PrefixClassifier):
+        raise InputError(
+            f"the model must be a wrapped classifier (wfalens.wrap), not {type(model).__name__}", code="model-type"
+        )
     if wfa.class_names != tuple(model.class_names):
         classes = ", ".join(wfa.class_names), ", ".join(model.class_names)
         raise InputError(f"the automaton's classes ({classes[0]}) are not the model's ({classes[1]})", code="classes")

@@ -128,14 +128,6 @@ class EmbeddingClassifier(PrefixClassifier, Protocol):
         ...
 
 
-def require_wrapped(model: object) -> None:
-    """Refuse what is no classifier of this library, in one sentence."""
-    if not isinstance(model, PrefixClassifier):
-        raise InputError(
-            f"the model must be a wrapped classifier (wfalens.wrap), not {type(model).__name__}", code="model-type"
-        )
-
-
 def model_vectors(model: EmbeddingClassifier) -> WordVectors:
     """A model's embedding layer, one row per word of its vocabulary except padding.
 
@@ -172,11 +164,14 @@ def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float32]:
     return np.asarray(prior / prior.sum(), np.float32)
 
 
+def as_array(values: Any) -> NDArray[Any]:
+    """What a model gives as an array, also a tensor with gradients, on any device and of any type."""
+    return np.asarray(values.detach().cpu().float() if hasattr(values, "detach") else values)
+
+
 def checked_probabilities(values: object, rows: int, classes: int, source: str) -> NDArray[np.float32]:
     """Refuse outputs of a model that are not `rows` distributions over `classes`, in one sentence."""
-    if hasattr(values, "detach"):  # a tensor, on any device
-        values = values.detach().cpu().float()
-    array = np.asarray(values)
+    array = as_array(values)
     if array.shape != (rows, classes):
         hint = "; give both of two classes: np.stack([1 - p, p], 1)" if array.size == rows and classes == 2 else ""
         raise ModelError(

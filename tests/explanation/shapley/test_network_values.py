@@ -192,12 +192,12 @@ def test_bad_input(newsroom_model, newsroom_wfa):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, absence="x")
     with raises("tolerance"):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, tolerance=0)
-    with raises("other-model"):
+    with raises("classes"):
         network_shapley(newsroom_model, sample("fit", 1).wfa, TEXT)
     with raises("text-too-long"):
         network_shapley(newsroom_model, newsroom_wfa, "the " * 100_000)
     model = counting_model(linear_sample(1).wfa.factors.bias.size)
-    with raises("other-model"):
+    with raises("vocabulary"):
         network_shapley(model, linear_sample(1).wfa, "a b")
     one = network_shapley(newsroom_model, newsroom_wfa, "zzz qqq")
     assert one.words == ("zzz", "qqq")

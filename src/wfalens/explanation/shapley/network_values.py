@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.attribution import LOG_ODDS, NETWORK, PROBABILITY, SHAPLEY, Attribution, half_widths
 from wfalens.explanation.shapley.coalition_regression import (
     MOST_COALITIONS,
@@ -40,7 +41,7 @@ from wfalens.explanation.shapley.shapley_values import (
     read_text,
 )
 from wfalens.models.base import BlackBoxClassifier
-from wfalens.models.contract import PrefixClassifier, require_wrapped
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 
 QUERIES = 500
@@ -143,15 +144,14 @@ def residual_variance(wfa: WFA) -> float | None:
 
 
 def check_network_game(model: PrefixClassifier, wfa: WFA | None, absence: str) -> None:
-    require_wrapped(model)
+    if wfa is not None:
+        check_pair(wfa, model)
     if checked_absence(absence) in (BACKGROUND, BIGRAM):
         raise InputError(
             "a network has no random words in place of absent ones; choose delete or unknown", code="absence"
         )
     if absence == HIDE and model.encoder.closed:
         raise InputError("the model's alphabet is closed, without an unknown word; choose delete", code="absence")
-    if wfa is not None and (wfa.class_names, wfa.encoder.vocabulary) != (model.class_names, model.encoder.vocabulary):
-        raise InputError("the automaton and the network have different classes or vocabularies", code="other-model")
 
 
 def shown_ids(model: PrefixClassifier, text: str, ids: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from wfalens.errors import InputError, ModelError
 from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.base import BlackBoxClassifier
-from wfalens.models.contract import fingerprint_of
+from wfalens.models.contract import as_array, fingerprint_of
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import as_texts, labels_of
 from wfalens.text.encoder import TextEncoder
@@ -268,7 +268,7 @@ def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str |
         words = [token for text in texts for token in encoder.tokens(text)] or list(encoder.vocabulary.words[2:])
         words = (words * _TRIED)[:_TRIED]
         try:
-            answer = np.asarray(function([words] if form == TOKENS else [encoder.joined(words)]))
+            answer = as_array(function([words] if form == TOKENS else [encoder.joined(words)]))
         except Exception as error:  # it is somebody's code
             failure = reason_of(error)
             continue

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import ModelError
 from wfalens.models.adapters.functions import TextClassifier
+from wfalens.models.contract import as_array
 from wfalens.text.corpus import check_label, label_classes, labels_of, likely_labels
 from wfalens.text.encoder import TextEncoder
 
@@ -82,8 +83,7 @@ class MultiLabelClassifier(TextClassifier):
 
 def _checked_shares(given: Any, texts: int, labels: int) -> NDArray[np.float64]:
     """Refuse what is not a number from 0 to 1 for every label of every text."""
-    found = given.detach().cpu().float() if hasattr(given, "detach") else given
-    shares = np.asarray(found, np.float64)
+    shares = as_array(given).astype(np.float64)
     if shares.shape != (texts, labels) or not np.all((shares >= 0) & (shares <= 1)):
         raise ModelError(
             f"the model must give {labels} probabilities from 0 to 1 for each text, one for every label, not an array "
