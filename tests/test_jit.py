@@ -1,10 +1,12 @@
-"""Compiled functions: a cache that is damaged, full or read-only costs one sentence and no result."""
+"""Compiled functions: a damaged cache is replaced; one that is full or read-only costs one sentence and no result."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
+from wfalens.jit import _is_whole, _sum_of
 
 CODE = """
 import logging, sys
@@ -24,12 +26,11 @@ def doubled(number):
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "module.py").write_text(MODULE)
-    (tmp_path / "temporary").mkdir()
     return tmp_path
 
 
 def run(folder, code=CODE):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder / "temporary")}
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")}
     environment["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
@@ -50,15 +51,27 @@ def test_compiled_code_is_kept(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("way", ["empty", "cut", "bit", "garbage"])
-def test_a_damaged_file_means_another_folder_and_one_sentence(folder, ending, way):
+def test_a_damaged_file_is_replaced(folder, ending, way):
     run(folder)
-    for path in files(folder, ending):
-        blob = bytearray(path.read_bytes())
-        middle = len(blob) // 2
-        blob[middle] ^= 1
-        path.write_bytes({"empty": b"", "cut": blob[:middle], "bit": blob, "garbage": b"garbage" * 100}[way])
+    (path,) = files(folder, ending)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    path.write_bytes({"empty": b"", "cut": whole[:middle], "bit": flipped, "garbage": b"garbage" * 100}[way])
+    assert run(folder) == 0
+    (index,), (code,) = files(folder, "nbi"), files(folder, "nbc")
+    assert all(_is_whole(each) for each in (index, code))
+    replaced = path.stat().st_mtime_ns
+    assert run(folder) == 0
+    assert path.stat().st_mtime_ns == replaced  # it is kept again
+
+
+@pytest.mark.slow
+def test_code_that_is_whole_but_cannot_be_read_costs_one_sentence(folder):
+    run(folder)
+    for path in files(folder, "nbc"):
+        path.write_bytes(b"nothing of the kind" + _sum_of(b"nothing of the kind"))
     assert run(folder) == 1
-    assert list((folder / "temporary").rglob("*.nbc"))
 
 
 def test_a_full_disk_costs_one_sentence(folder):
@@ -77,11 +90,13 @@ caching.IndexDataCacheFile._save_index = refuse
     assert run(folder, full + CODE) == 1
 
 
-def test_a_folder_of_somebody_else_is_not_used(folder):
-    (folder / "temporary" / f"wfalens-compiled-{os.getuid()}").mkdir(mode=0o777)
-    (folder / "temporary" / f"wfalens-compiled-{os.getuid()}").chmod(0o777)
-    run(folder)
-    for path in files(folder, "nbc"):
-        path.write_bytes(b"")
-    run(folder)
-    assert not list((folder / "temporary").rglob("*.nbc"))
+def test_no_folder_that_can_be_written_costs_one_sentence(folder):
+    none = """
+from numba.core import caching
+
+def refuse(self, *_):
+    raise RuntimeError("no locator available")
+
+caching.FunctionCache.__init__ = refuse
+"""
+    assert run(folder, none + CODE) == 1

@@ -1,6 +1,7 @@
 """Files of tensors: every bit that changes is noticed, older files stay readable, and stretches are read alone."""
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.files import contents, write_contents
+from wfalens import storage
 from wfalens.errors import FormatError
 from wfalens.scale.checkpoints import Checkpoints
 from wfalens.storage import read_file, write_file
@@ -124,3 +126,9 @@ def test_a_damaged_checkpoint_says_what_to_do(tmp_path):
         folder.read("counts-0")
     assert error.value.code == "damaged"
     folder.close()
+
+
+def test_nothing_is_unpickled():
+    sources = Path(storage.__file__).parent.rglob("*.py")
+    imports = re.compile(r"^\s*(import|from) (pickle|dill|cloudpickle|joblib)\b", re.MULTILINE)
+    assert [path.name for path in sources if imports.search(path.read_text())] == []

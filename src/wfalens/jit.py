@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import io
-import os
-import pickle
-import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from wfalens import progress
+from wfalens.messages import reason_of
 
 _SUM_BYTES = 4
 _NOTES: list[str] = []  # one sentence in a process is enough
@@ -40,51 +38,52 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
             try:
                 dispatcher._cache = _GuardedCache(function)
             except (RuntimeError, OSError) as error:  # there is no folder that can be written
-                _say_once(f"compiled code cannot be kept ({error})")
+                _say_once(f"compiled code cannot be kept ({reason_of(error)}): every start compiles again")
         return dispatcher
 
     return compiled
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """Files with a CRC-32 at their end: machine code that changed on the disk would end the process."""
+    """Files that end in a CRC-32, as their name says: machine code that changed on the disk would end the process.
+
+    A damaged file counts as none, so that the next save replaces it.
+    """
 
     def __init__(self, folder: str, name: str, stamp: Any) -> None:
-        super().__init__(folder, name, stamp)
-        self._version = f"{numba.__version__} with checksums"
-
-    def _dump(self, content: Any) -> bytes:
-        blob: bytes = super()._dump(content)
-        return blob + zlib.crc32(blob).to_bytes(_SUM_BYTES, "little")
+        super().__init__(folder, f"{name}.crc", stamp)
 
     def _load_index(self) -> dict[Any, str]:
-        if Path(self._index_path).exists():
-            stream = io.BytesIO(Path(self._index_path).read_bytes())
-            if pickle.load(stream) == self._version:  # noqa: S301 - numba's own form; the folder is the user's
-                _check_sum(stream.read(), self._index_path)
-        found: dict[Any, str] = super()._load_index()
+        found: dict[Any, str] = super()._load_index() if _is_whole(self._index_path) else {}
         return found
 
     def _load_data(self, name: str) -> Any:
-        _check_sum(Path(self._data_path(name)).read_bytes(), self._data_path(name))
-        return super()._load_data(name)
+        return super()._load_data(name) if _is_whole(self._data_path(name)) else None
+
+    @contextmanager
+    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(path) as file:
+            file.write(content.getvalue() + _sum_of(content.getvalue()))
 
 
-def _check_sum(blob: bytes, path: str) -> None:
-    if zlib.crc32(blob[:-_SUM_BYTES]).to_bytes(_SUM_BYTES, "little") != blob[-_SUM_BYTES:]:
-        raise ValueError(f"{path} is damaged")
+def _is_whole(path: str) -> bool:
+    blob = Path(path).read_bytes() if Path(path).exists() else b""
+    return _sum_of(blob[:-_SUM_BYTES]) == blob[-_SUM_BYTES:]
+
+
+def _sum_of(blob: bytes) -> bytes:
+    return zlib.crc32(blob).to_bytes(_SUM_BYTES, "little")
 
 
 class _GuardedCache(FunctionCache):
-    """A cache that goes to another folder where its own fails, and without one where that fails, too."""
+    """A cache that fails without consequence: the function is then compiled for this process."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._use(self._cache_path)
-
-    def _use(self, folder: str) -> None:
-        self._cache_path = folder
-        self._cache_file = _CheckedFile(folder, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         return self._tried(super().load_overload, signature, context)
@@ -95,26 +94,9 @@ class _GuardedCache(FunctionCache):
     def _tried(self, action: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return action(*arguments)
-        except Exception as error:  # of pickle, the system, LLVM
-            user = os.getuid() if hasattr(os, "getuid") else 0
-            folder = str(Path(tempfile.gettempdir()) / f"wfalens-compiled-{user}")
-            if self._cache_path == folder:
-                return None  # it is compiled for this process only
-            _say_once(f"compiled code is kept in {folder}: the usual folder cannot be used ({error})")
-            stamp = self._impl.locator.get_source_stamp()
-            self._impl._locator = SimpleNamespace(
-                get_source_stamp=lambda: stamp, ensure_cache_path=lambda: _make_private(folder)
-            )
-            self._use(folder)
-            return self._tried(action, *arguments)
-
-
-def _make_private(folder: str) -> None:
-    """A folder of this user alone: who can write into it could run code."""
-    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
-    about = os.stat(folder, follow_symlinks=False)  # noqa: PTH116
-    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & 0o077):
-        raise OSError(f"{folder} belongs to others, too")
+        except Exception as error:  # of the system, of another version of a library, of LLVM
+            _say_once(f"{self._cache_path} cannot keep compiled code ({reason_of(error)}): every start compiles again")
+            return None
 
 
 def _say_once(message: str) -> None:

@@ -41,7 +41,8 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{shown} %"
 
 
-_LONGEST_NAME, _MOST_NAMES, _LONGEST_REASON = 60, 20, 200
+_LONGEST_NAME, _MOST_NAMES = 60, 20
+LONGEST_REASON = 200  # characters that an error echoes of a file
 
 
 def quoted(text: str) -> str:
@@ -59,7 +60,7 @@ def listed(names: Iterable[str]) -> str:
 def reason_of(error: BaseException) -> str:
     """What a library says went wrong, in one line."""
     first = next(iter(str(error).splitlines()), type(error).__name__)
-    return shortened(printable(first), _LONGEST_REASON)
+    return shortened(printable(first), LONGEST_REASON)
 
 
 def shortened(text: str, most: int = _LONGEST_NAME) -> str:

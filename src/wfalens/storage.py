@@ -26,6 +26,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from wfalens.errors import FormatError, InputError, WfalensError
+from wfalens.messages import LONGEST_REASON, quoted, reason_of, shortened
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
@@ -120,13 +121,13 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
         header = json.loads((handle.metadata() or {}).get(_METADATA, "null"))
         if not isinstance(header, dict) or header.get("format") != kind:
             found = header.get("format") if isinstance(header, dict) else None
-            hint = f"it holds {found!r}" if found else "it has no wfalens header"
+            hint = f"it holds {quoted(str(found))}" if found else "it has no wfalens header"
             raise FormatError(f"{path}: not a .{kind} file: {hint}")
         names = set(handle.keys())
         sums = _header_sums(path, header, names)
         if type(header.get("version")) is not int or header["version"] != version:
-            found = header.get("version")
-            raise FormatError(f"{path}: format version {found!r}, but this wfalens reads version {version}")
+            found = quoted(str(header.get("version")))
+            raise FormatError(f"{path}: format version {found}, but this wfalens reads version {version}")
         tensors: Tensors = {}
         for name in sorted(names if only is None else names & set(only)):
             _described(path, handle, name)
@@ -147,7 +148,7 @@ def _opened(path: Path) -> Iterator[Any]:
     except WfalensError:
         raise
     except (SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
-        raise _damaged(path, next(iter(str(error).splitlines()), type(error).__name__)) from None
+        raise _damaged(path, reason_of(error)) from None
 
 
 def _described(path: Path, handle: Any, name: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
@@ -186,7 +187,7 @@ def _checksum(array: NDArray[Any]) -> int:
 
 
 def _damaged(path: Path, reason: str) -> FormatError:
-    return FormatError(f"{path}: damaged or not made by wfalens: {reason}")
+    return FormatError(f"{path}: damaged or not made by wfalens: {shortened(reason, LONGEST_REASON)}")
 
 
 def _changed(path: Path, what: str) -> FormatError:

@@ -2,7 +2,8 @@
 
 `python -m tests.fuzz.fuzzer [--files N] [--first SEED] [KIND …]` prints what went wrong and a count. A file is made of
 its kind and its number alone, so a finding is seen again with `--first NUMBER --files 1 KIND`. Files are opened in a
-child process with little memory; one that hangs or dies is a finding, too, and the child is started again behind it.
+process with little memory, forked from one that has loaded all libraries; one that hangs or dies is a finding, too, and
+another fork goes on behind it.
 """
 
 from __future__ import annotations
@@ -11,30 +12,29 @@ import argparse
 import gzip
 import io
 import json
+import multiprocessing
 import os
 import random
 import resource
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
 MOST_MEMORY = (1 << 30) + (1 << 29)  # what a small file may take, and what libraries take that are loaded with it
 MOST_SECONDS, HANGS = 10.0, 120.0  # of the processor for a file; of the clock before the child is given up
 ODD = [
     *(None, True, False, 0, 1, -1, 2, 7, 0.5, -0.5, "", "x", [], {}, [1, "a"], {"a": {}}, "\ud800", "a\nb\x1b[31m"),
-    *(1e-308, 1e308, float("nan"), float("inf"), 2**31, 2**53 + 1, 2**63, 2**64, 10**40, 10**9, 100_000, "x" * 5000),
+    *(1e-308, 1e308, float("nan"), float("inf"), 2**31, 2**53 + 1, 2**63, 2**64, 10**40, 10**9, 100_000, "Q" * 5000),
 ]
 
-ODD_WORDS = [b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\x7f\x7f"]  # NaN, infinity …
+ODD_NUMBERS = [b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\x7f\x7f"]  # NaN, infinity …
 
 
 def changed_json(rng: random.Random, value: Any) -> Any:
@@ -61,6 +61,50 @@ def changed_text(rng: random.Random, text: str) -> str:
     return json.dumps(content)
 
 
+LONG = "Q" * 5000  # no sentence of ours has this letter in a row
+
+
+def long_entries(value: Any) -> Iterator[Any]:
+    """The content of a JSON document with each entry, and each name of one, replaced by a long text in turn."""
+    yield from (LONG, "Q\n" * 2500)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield {name: each for name, each in value.items() if name != key} | {LONG: item}
+            yield from ({**value, key: changed} for changed in long_entries(item))
+    elif isinstance(value, list) and value:
+        yield from ([changed, *value[1:]] for changed in long_entries(value[0]))
+
+
+def long_files(kind: str, blob: bytes) -> Iterator[bytes]:
+    """A file with a long text in each of its places."""
+    if kind.endswith(".json"):
+        yield from (json.dumps(changed).encode() for changed in long_entries(json.loads(blob)))
+    elif kind.endswith((".wfa", ".rnn", ".safetensors")):
+        header, inner, data = opened_safetensors(blob)
+        yield from (packed_safetensors(changed, None, data) for changed in long_entries(header))
+        yield from (packed_safetensors(header, changed, data) for changed in long_entries(inner))
+    else:
+        step = max(1, len(blob) // 40)
+        yield from (blob[:at] + LONG.encode() + blob[at:] for at in range(0, len(blob), step))
+
+
+def opened_safetensors(blob: bytes) -> tuple[Any, Any, bytes]:
+    """The header, our JSON within it without its checksums, and the tensors."""
+    size = int.from_bytes(blob[:8], "little")
+    header, data = json.loads(blob[8 : 8 + size]), blob[8 + size :]
+    inner = json.loads(header.get("__metadata__", {}).get("wfalens", "null"))
+    if isinstance(inner, dict):
+        inner = {name: value for name, value in inner.items() if name not in ("checksum", "checksums")}
+    return header, inner, data
+
+
+def packed_safetensors(header: Any, inner: Any, data: bytes) -> bytes:
+    if inner is not None:
+        header = {**header, "__metadata__": {"wfalens": json.dumps(inner)}}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
 def changed_bytes(rng: random.Random, blob: bytes) -> bytes:
     """Some bytes are flipped, removed, doubled or overwritten."""
     data = bytearray(blob)
@@ -82,11 +126,7 @@ def changed_bytes(rng: random.Random, blob: bytes) -> bytes:
 
 def changed_safetensors(rng: random.Random, blob: bytes) -> bytes:
     """The header of tensors, its JSON within JSON, or the bytes; without checksums, so that readers must look."""
-    size = int.from_bytes(blob[:8], "little")
-    header, data = json.loads(blob[8 : 8 + size]), blob[8 + size :]
-    inner = json.loads(header.get("__metadata__", {}).get("wfalens", "null"))
-    if isinstance(inner, dict):
-        inner = {name: value for name, value in inner.items() if name not in ("checksum", "checksums")}
+    header, inner, data = opened_safetensors(blob)
     way = rng.randrange(4)
     if way == 0:
         return changed_bytes(rng, blob)
@@ -100,13 +140,8 @@ def changed_safetensors(rng: random.Random, blob: bytes) -> bytes:
         data = bytearray(data)
         for _ in range(rng.randint(1, 4)):
             at = rng.randrange(0, max(1, len(data) - 8), 4)
-            data[at : at + 4] = rng.choice(
-                [b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\x7f\x7f"]
-            )
-    if inner:
-        header["__metadata__"] = {"wfalens": json.dumps(inner)}
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + bytes(data)
+            data[at : at + 4] = rng.choice(ODD_NUMBERS)
+    return packed_safetensors(header, inner or None, bytes(data))
 
 
 def changed_zip(rng: random.Random, blob: bytes) -> bytes:
@@ -189,6 +224,7 @@ def check(path: Path) -> str:
     """Open a file and use it; -> "refused" or "used". Whatever else is raised is a finding."""
     from tests.fuzz.seeds import use
     from wfalens.errors import WfalensError
+    from wfalens.messages import LONGEST_REASON
 
     try:
         use(path)
@@ -196,21 +232,23 @@ def check(path: Path) -> str:
         message = str(error)
         assert "\n" not in message
         assert message.isprintable()
-        assert len(message) < 700, f"a sentence of {len(message)} characters"
+        assert message.count("Q") <= LONGEST_REASON, f"{message.count('Q')} characters of the file"
         return "refused"
     return "used"
 
 
-def child(seeds: Path, kind: str, first: int, files: int) -> None:
-    """A line for each file: its number and its outcome."""
+def child(results: Connection, seeds: Path, kind: str, first: int, files: int) -> None:
+    """Send the number of each file and its outcome."""
     warnings.simplefilter("ignore")
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
     with tempfile.TemporaryDirectory() as folder:
         for each in seeds.iterdir():
             shutil.copy(each, folder)
         path = Path(folder) / kind
         blob, outcome = path.read_bytes(), check(path)  # loads what memory is needed for, before it is limited
         assert outcome == "used", "a file that is not changed is refused"
-        print("ready", flush=True)
         status = Path("/proc/self/status").read_text()
         used = 1024 * int(next(line for line in status.splitlines() if line.startswith("VmData")).split()[1])
         resource.setrlimit(resource.RLIMIT_DATA, (used + MOST_MEMORY, resource.RLIM_INFINITY))
@@ -222,36 +260,37 @@ def child(seeds: Path, kind: str, first: int, files: int) -> None:
             except BaseException as error:  # that is what is looked for
                 outcome = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
             seconds = time.process_time() - began
-            slow = "" if seconds < MOST_SECONDS else f" after {seconds:.0f} s"
-            print(f"{number}\t{outcome}{slow}", flush=True)
+            results.send((number, outcome + ("" if seconds < MOST_SECONDS else f" after {seconds:.0f} s")))
 
 
 def run(seeds: Path, kind: str, first: int, files: int) -> tuple[dict[str, int], list[str]]:
     """Outcomes with their counts, and findings."""
+    os.environ.update(OMP_NUM_THREADS="1", WFALENS_THREADS="1", KERAS_BACKEND="torch")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["keras", "onnxruntime", "transformers", "tests.fuzz.seeds"])
     counts, findings, end = {"refused": 0, "used": 0}, list[str](), first + files
     while first < end:
-        command = [sys.executable, "-m", "tests.fuzz.fuzzer", "--child", str(seeds), kind]
-        command += ["--first", str(first), "--files", str(end - first)]
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "WFALENS_THREADS": "1", "KERAS_BACKEND": "torch"}
-        with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
-        ) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n", kind
-            while select.select([process.stdout], [], [], HANGS)[0]:
-                line = process.stdout.readline()
-                if not line:
-                    break
-                number, _, outcome = line.rstrip("\n").partition("\t")
-                first = int(number) + 1
-                if outcome in counts:
-                    counts[outcome] += 1
-                else:
-                    findings.append(f"{kind} {number}: {outcome}")
+        results, sent = context.Pipe(duplex=False)
+        process = context.Process(target=child, args=(sent, seeds, kind, first, end - first))
+        process.start()
+        sent.close()
+        ended = False
+        while not ended and results.poll(HANGS):
+            try:
+                number, outcome = results.recv()
+            except EOFError:
+                ended = True
+                continue
+            first = number + 1
+            if outcome in counts:
+                counts[outcome] += 1
             else:
-                process.kill()
-        if first < end:  # the child has ended before its time
-            findings.append(f"{kind} {first}: {'hangs' if process.returncode == -9 else 'dies'} ({process.returncode})")
+                findings.append(f"{kind} {number}: {outcome}")
+        if not ended:
+            process.kill()
+        process.join()
+        if first < end:
+            findings.append(f"{kind} {first}: {'dies' if ended else 'hangs'} ({process.exitcode})")
             first += 1
     return counts, findings
 
@@ -260,12 +299,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--child", nargs=2)
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_args()
-    if given.child:
-        child(Path(given.child[0]), given.child[1], given.first, given.files)
-        return 0
     from tests.fuzz.seeds import KINDS
 
     failed = total = 0

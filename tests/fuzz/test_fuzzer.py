@@ -1,6 +1,7 @@
 """Some mutated files of every kind; `python -m tests.fuzz.fuzzer --files 5000` opens more than 100,000."""
 
 import random
+import shutil
 
 import pytest
 
@@ -21,6 +22,19 @@ def test_mutated_files_are_refused_in_one_sentence_or_give_finite_numbers(seeds,
     counts, findings = fuzzer.run(seeds, kind, 0, 60)
     assert findings == []
     assert counts["refused"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_echo_at_most_200_characters_of_a_file_on_one_line(seeds, tmp_path, kind):
+    for each in seeds.iterdir():
+        shutil.copy(each, tmp_path)
+    blob = (tmp_path / kind).read_bytes()
+    outcomes = []
+    for content in fuzzer.long_files(kind, blob):
+        (tmp_path / kind).write_bytes(content)
+        outcomes.append(fuzzer.check(tmp_path / kind))
+    assert "refused" in outcomes
 
 
 def test_a_file_depends_on_its_kind_and_number_alone():

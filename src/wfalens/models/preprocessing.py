@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
+from wfalens.messages import quoted, reason_of
 from wfalens.models.checks import READOUTS
 from wfalens.models.contract import checked_prior
 from wfalens.storage import write_atomically
@@ -82,11 +83,11 @@ class Preprocessing:
             check_choice("padding_side", self.padding_side, SIDES)
         if not self.closed and self.unknown not in self.words:
             raise InputError(
-                f"{self.unknown!r} is not among the model's words; name the one that stands for unknown words "
+                f"{quoted(self.unknown)} is not among the model's words; name the one that stands for unknown words "
                 "(unknown), or say that there are none (closed)"
             )
         if self.padding is not None and self.padding not in self.words:
-            raise InputError(f"{self.padding!r} is not among the model's words; name the one that pads, or none")
+            raise InputError(f"{quoted(self.padding)} is not among the model's words; name the one that pads, or none")
         if self.outputs is not None:
             check_choice("outputs", self.outputs, READOUTS)
         if self.initial_output is not None:
@@ -152,7 +153,7 @@ class Preprocessing:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"{where}: not JSON ({error})") from None
+            raise FormatError(f"{where}: not JSON ({reason_of(error)})") from None
         if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
             raise FormatError(f"{where}: not a preprocessing file of version {VERSION}")
         stored = content.pop("checksum", None)
@@ -168,7 +169,7 @@ class Preprocessing:
                 raise FormatError(f"{where}: the entry {name!r} is missing")
         for name, value in content.items():
             if name not in known:
-                raise FormatError(f"{where}: unknown entry {name!r}; known: {', '.join(known)}")
+                raise FormatError(f"{where}: unknown entry {quoted(name)}; known: {', '.join(known)}")
             fits, kind = known[name]
             if not fits(value):
                 raise FormatError(f"{where}: the entry {name!r} is not {kind}")

@@ -73,8 +73,8 @@ def tokenizer_named(name: str) -> Tokenizer:
         return _ALLOWED[name]
     if is_import_path(name):
         raise InputError(
-            f"the tokenizer {name} is code of its own, which runs only if you allow it: call "
-            f"wfalens.text.allow_tokenizer({name!r}) first",
+            f"the tokenizer {shortened(name)} is code of its own, which runs only if you allow it: call "
+            f"wfalens.text.allow_tokenizer({shortened(name, 120)!r}) first",
             code="tokenizer",
         )
     *before, last = name.split("+")
@@ -83,7 +83,7 @@ def tokenizer_named(name: str) -> Tokenizer:
     if size is not None:
         split = partial(ngrams, int(size[1]))
     if split is None or not all(step in NORMALISERS for step in before):
-        raise InputError(f"unknown tokenizer {name!r}; choose one of {KNOWN}, or package.module:function")
+        raise InputError(f"unknown tokenizer {quoted(name)}; choose one of {KNOWN}, or package.module:function")
     return partial(_normalised, [NORMALISERS[step] for step in before], split) if before else split
 
 

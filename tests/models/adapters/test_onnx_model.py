@@ -276,6 +276,14 @@ def test_missing_and_damaged_files_are_refused(letters, tmp_path):
         wrap(tmp_path / "m.onnx", preprocessing=card)
 
 
+def test_a_refused_graph_prints_nothing(letters, tmp_path, capfd):
+    path = summing_graph(tmp_path / "m.onnx", scores_of(0, 10))
+    path.write_bytes(path.read_bytes().replace(b"Gather", b"Gath\xabr"))  # a name that cannot even be decoded
+    with pytest.raises(FormatError, match="not a graph that onnxruntime can run"):
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
+    assert capfd.readouterr().out == ""
+
+
 def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path):
     path = summing_graph(tmp_path / "m.onnx", scores_of(0, 10))
     with raises("preprocessing-needed"):

@@ -197,7 +197,8 @@ def _session(path: Path) -> Any:
     options.intra_op_num_threads = thread_count()
     options.log_severity_level = 4  # its complaints come as exceptions, too
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        # its fallback prints to standard output and tries the same again
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # see above
         raise FormatError(f"{path}: not a graph that onnxruntime can run: {reason_of(error)}") from None
 
