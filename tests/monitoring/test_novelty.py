@@ -11,7 +11,14 @@ from wfalens.models import wrap
 from wfalens.models.inference import last_outputs
 from wfalens.monitoring import Alarms, UsualTexts, Watcher
 from wfalens.monitoring.novelty import SIGNALS, Answers, BigramModel, text_signals
-from wfalens.monitoring.watch import CLASS_SHARES, STRANGE_TEXTS, ConformalMartingale, class_p_value, likelihood_ratios
+from wfalens.monitoring.watch import (
+    CLASS_SHARES,
+    STRANGE_TEXTS,
+    ConformalMartingale,
+    class_p_value,
+    likelihood_ratios,
+    rank_p_value,
+)
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -152,6 +159,19 @@ def test_the_martingale_is_fair_on_uniform_ranks():
     for _ in range(2000):
         strange.add(10.0, 0)
     assert 0 <= strange.p < 1e-4  # however large the capital
+
+
+def test_a_tenth_of_texts_that_are_only_a_little_stranger_is_mostly_noticed():
+    """One in ten a standard deviation stranger (an AUROC of .77): ranks of a thousand tell it, and are fair."""
+    rng, usual = np.random.default_rng(0), 4000
+    found = {0.0: [], 0.1: []}
+    for share, p_values in found.items():
+        for _ in range(200):
+            known = np.sort(rng.normal(size=usual))
+            scores = rng.normal(size=1000) + (rng.random(1000) < share)
+            p_values.append(rank_p_value(usual - np.searchsorted(known, scores), usual))
+    assert np.mean(np.array(found[0.0]) <= 0.05) <= 0.08
+    assert np.mean(np.array(found[0.1]) <= 0.05) >= 0.7
 
 
 def test_changes_of_shares_are_chance_or_not():

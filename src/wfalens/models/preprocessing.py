@@ -83,8 +83,8 @@ class Preprocessing:
             check_choice("padding_side", self.padding_side, SIDES)
         if not self.closed and self.unknown not in self.words:
             raise InputError(
-                f"{quoted(self.unknown)} is not among the model's words; name the one that stands for unknown words "
-                "(unknown), or say that there are none (closed)"
+                f"{quoted(str(self.unknown))} is not among the model's words; name the one that stands for unknown "
+                "words (unknown), or say that there are none (closed)"
             )
         if self.padding is not None and self.padding not in self.words:
             raise InputError(f"{quoted(self.padding)} is not among the model's words; name the one that pads, or none")

@@ -1,24 +1,8 @@
-"""Monitoring a network with its automaton: what texts exercise, which are unusual or attacked, what has drifted."""
+"""Monitoring a network with its automaton: what texts exercise, which are unusual or attacked, what has drifted.
 
-from wfalens.monitoring.coverage import coverage, fill_gaps
-from wfalens.monitoring.detector import DetectOptions, Detector, auroc, detect
-from wfalens.monitoring.novelty import UsualTexts
-from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, text_features
-from wfalens.monitoring.watch import Alarms, Watcher, watch
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = [
-    "FEATURES",
-    "Alarms",
-    "DetectOptions",
-    "Detector",
-    "ReferenceStats",
-    "SynonymDefense",
-    "UsualTexts",
-    "Watcher",
-    "auroc",
-    "coverage",
-    "detect",
-    "fill_gaps",
-    "text_features",
-    "watch",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,11 @@
 """A stream of texts, watched: alarms for single texts and for windows of texts, with a stated false-alarm rate.
 
-A text raises an alarm if few enough of the usual texts are as strange (`UsualTexts`). A window raises one in two cases.
-Either its texts are stranger than usual together: a conformal test martingale (Vovk et al.) bets against their
-p-values, each the rank among the usual texts and the window so far, and by Ville's inequality its largest capital
-reaches 1/p with a probability of p at most. Or the network's classes have other shares than usual (χ²). Each of the two
-gets half of the false-alarm rate. The sequential test raises its alarm at a text, before the window is full.
+A text raises an alarm if few enough of the usual texts are as strange (`UsualTexts`). A window raises one in two cases,
+each with half of the false-alarm rate: its texts are stranger than usual together, or the network's classes have other
+shares than usual (χ²). Two tests of strangeness share their half. A conformal test martingale (Vovk et al.) bets on
+p-values, each the rank of a text among the usual texts and the window so far. By Ville's inequality its largest capital
+reaches 1/p with a probability of p at most: it may raise its alarm at a text, before the window is full. At the end, a
+van der Waerden test of the ranks finds windows that are only a little stranger.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import rel_entr
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -100,6 +102,7 @@ class Window:
 
     martingale: ConformalMartingale
     answers: list[Answers] = field(default_factory=list)
+    at_least: list[NDArray[np.int64]] = field(default_factory=list)  # usual texts that score as high as each
     words: Counter[str] = field(default_factory=Counter)
     texts: int = 0
     alarms: int = 0
@@ -155,13 +158,17 @@ class Watcher:
         """Of the texts since the last full window."""
         window, parts = self._window, self._window.answers
         counts = np.bincount(np.concatenate([part.label for part in parts]), minlength=len(self.wfa.class_names))
-        p = {STRANGE_TEXTS: window.martingale.p, CLASS_SHARES: class_p_value(counts, self.usual.labels)}
+        classes, usual_classes = (
+            dict(zip(self.wfa.class_names, each.tolist(), strict=True)) for each in (counts, self.usual.labels)
+        )
+        strange = min(window.martingale.p, rank_p_value(np.concatenate(window.at_least), len(self.usual.signals)))
+        p = {STRANGE_TEXTS: min(1.0, 2 * strange), CLASS_SHARES: class_p_value(counts, self.usual.labels)}
         raised = [name for name, each in p.items() if each <= self.alarms.false_alarms / 2]
         return {
             "lines": self.lines,
             "texts": window.texts,
             "bad_lines_so_far": self.bad,
-            "classes": dict(zip(self.wfa.class_names, counts.tolist(), strict=True)),
+            "classes": classes,
             "agreement": float(np.concatenate([part.agrees for part in parts]).mean()),
             "known_words": float(np.concatenate([part.known_words for part in parts]).mean()),
             "alarms": window.alarms,
@@ -169,14 +176,10 @@ class Watcher:
             "drift": {
                 "p": p,
                 "line": window.first_alarm,
-                "classes": self._drifted(dict(zip(self.wfa.class_names, counts.tolist(), strict=True)), self._classes),
+                "classes": self._drifted(classes, usual_classes),
                 "words": self._drifted(window.words, self.usual.words),
             },
         }
-
-    @property
-    def _classes(self) -> dict[str, int]:
-        return dict(zip(self.wfa.class_names, self.usual.labels.tolist(), strict=True))
 
     def _drifted(self, counts: dict[str, int], usual: dict[str, int]) -> list[dict[str, Any]]:
         """Words or classes whose share has changed beyond chance, the largest changes first."""
@@ -233,13 +236,23 @@ class Watcher:
                 result["attacked"] = round(float(attacked[at]), 4)
                 result["alarm"] += [ATTACKED] if attacked[at] >= self.detector.threshold else []
             window.martingale.add(float(scores[at]), int(at_least[at]))
-            if window.first_alarm is None and window.martingale.p <= self.alarms.false_alarms / 2:
+            if window.first_alarm is None and window.martingale.p <= self.alarms.false_alarms / 4:
                 window.first_alarm = int(lines[at])
             window.alarms += bool(result["alarm"])
             results.append(result)
         window.answers.append(answers)
+        window.at_least.append(at_least)
         window.texts += len(ids)
         return results
+
+
+def rank_p_value(at_least: NDArray[np.int64], usual: int) -> float:
+    """That the texts of a window are as strange as usual ones, by the normal scores of their ranks among these.
+
+    at_least: (texts,), of each text the usual ones that score as high; usual: number of usual texts
+    """
+    scores = stats.norm.isf((at_least + 0.5) / (usual + 1))
+    return float(stats.norm.sf(scores.mean() * np.sqrt(len(scores) / (1 + len(scores) / usual))))
 
 
 def class_p_value(counts: NDArray[np.int64], usual: NDArray[np.int64]) -> float:
@@ -254,13 +267,10 @@ def class_p_value(counts: NDArray[np.int64], usual: NDArray[np.int64]) -> float:
 
 def likelihood_ratios(here: NDArray[np.float64], before: NDArray[np.float64]) -> NDArray[np.float64]:
     """Twice the log-likelihood ratio that a count has two different shares; (N,), (N,) -> (N,)"""
-    sizes = here.sum(), before.sum()
-    share = (here + before) / (sizes[0] + sizes[1])
-    found = np.zeros(len(here))
-    for count, size in zip((here, before), sizes, strict=True):
-        for part, rate in ((count, share), (size - count, 1 - share)):
-            expected = np.maximum(size * rate, 1e-300)
-            found += 2 * np.where(part > 0, part * np.log(np.maximum(part, 1e-300) / expected), 0.0)
+    share, found = (here + before) / (here.sum() + before.sum()), np.zeros(len(here))
+    for count in (here, before):
+        size = count.sum()
+        found += 2 * (rel_entr(count, size * share) + rel_entr(size - count, size * (1 - share)))
     return found
 
 

@@ -1,0 +1,14 @@
+from .coverage import coverage as coverage
+from .coverage import fill_gaps as fill_gaps
+from .detector import DetectOptions as DetectOptions
+from .detector import Detector as Detector
+from .detector import auroc as auroc
+from .detector import detect as detect
+from .novelty import UsualTexts as UsualTexts
+from .text_features import FEATURES as FEATURES
+from .text_features import ReferenceStats as ReferenceStats
+from .text_features import SynonymDefense as SynonymDefense
+from .text_features import text_features as text_features
+from .watch import Alarms as Alarms
+from .watch import Watcher as Watcher
+from .watch import watch as watch
