@@ -224,23 +224,25 @@ def _learn_by_lstar(
     history: list[tuple[Machine, int]] = []  # every machine on the way, and on how many of the words it errs
     progress.start("learning by queries", _ROUNDS)
     for _ in range(_ROUNDS):
-        closed = _close(table, states)
-        if not closed and not partial:
+        if not _close(table, states):
+            if partial and history:
+                break
             raise InputError(
                 f"the machine would have more than {states:,} states; allow more, or accept a partial machine, "
                 "which is delivered with its error",
                 code="states",
             )
-        machine = _machine_of(table, queries.letters)
+        hypothesis = table.gen_hypothesis()
+        machine = _from_aalpy(hypothesis, queries.letters)
         differing = _differing(machine, queries, words)
         history.append((machine, len(differing)))
         progress.advance(1, f"{len(machine)} states, {len(differing)} of {_FRESH} words differ")
         if not differing:
             words = _words(source.drawn(_FRESH, rng))  # others than those that it learned from
             differing = _differing(machine, queries, words)
-        if not closed or not differing:
+        if not differing:
             break
-        suffixes = rs_cex_processing(queries, differing[0], table.gen_hypothesis(), suffix_closedness=False)
+        suffixes = rs_cex_processing(queries, differing[0], hypothesis, suffix_closedness=False)
         added = [suffix for suffix in suffixes if suffix not in table.E]
         if not added:
             break
@@ -251,26 +253,13 @@ def _learn_by_lstar(
 
 
 def _close(table: Any, states: int) -> bool:
-    """Add a state for every new row; -> whether there were no more than `states` of them."""
+    """Add a state for every new row; -> whether there are no more than `states` of them."""
     while (rows := table.get_rows_to_close("shortest_first")) is not None:
-        rows = rows[: states - len(table.S)]
-        if not rows:
+        if len(table.S) + len(rows) > states:
             return False
         table.S.extend(rows)
         table.update_obs_table(s_set=[row + letter for row in rows for letter in table.A])
     return True
-
-
-def _machine_of(table: Any, letters: tuple[str, ...]) -> Machine:
-    """A row that is no state's, because there are too many, leads to the most similar state of its class."""
-    number = {table.T[prefix]: at for at, prefix in reversed(list(enumerate(table.S)))}
-    rows = np.array([table.T[prefix] for prefix in table.S])
-    for prefix in table.s_dot_a():
-        row = table.T[prefix]
-        if row not in number:
-            number[row] = int(((rows == row).mean(1) + (rows[:, 0] == row[0])).argmax())
-    transitions = tuple(tuple(number[table.T[prefix + letter]] for letter in table.A) for prefix in table.S)
-    return Machine(letters, transitions, tuple(int(table.T[prefix][0]) for prefix in table.S))
 
 
 def _smallest(history: Sequence[tuple[Machine, int]]) -> Machine:

@@ -74,19 +74,13 @@ class Candidates:
         )
 
 
-def near_candidates(
-    wfa: WFA, nearness: Nearness, *, tag: Callable[[str], str] | None = None, only: NDArray[np.int32] | None = None
-) -> Candidates:
+def near_candidates(wfa: WFA, nearness: Nearness, only: NDArray[np.int32] | None = None) -> Candidates:
     """For every word the words that are near in meaning; d_S is the cosine distance.
 
     only  ids of the words that may be replaced, such as those of the texts; None: all
-    tag   a part-of-speech tagger for single words; only words of the same tag replace each other
     """
     vocabulary = wfa.encoder.vocabulary
     found = nearness.pairs(None if only is None else vocabulary.decode(only))
-    if tag is not None:
-        tags = np.array([tag(word) for word in nearness.words])
-        found = found.only(tags[found.first] == tags[found.second])
     ids = np.array([vocabulary.id_of(word) for word in nearness.words], np.int32)
     return Candidates.of_pairs(wfa, ids[found.first], ids[found.second], found.distance)
 
@@ -105,25 +99,6 @@ def transition_distances(wfa: WFA, first: NDArray[np.int32], second: NDArray[np.
         gap = rows[left] - rows[right]
         result[chunk] = np.einsum("ij,ij->i", gap, gap) / table.width
     return result
-
-
-def installed_tagger() -> Callable[[str], str]:
-    """NLTK's tagger as a function from a word to its tag."""
-    try:
-        import nltk
-
-        nltk.pos_tag(["word"])
-    except (ImportError, LookupError):
-        raise InputError(
-            "there is no part-of-speech tagger; get one with: pip install nltk && "
-            "python -m nltk.downloader averaged_perceptron_tagger_eng",
-            code="missing-package",
-        ) from None
-
-    def tag(word: str) -> str:
-        return str(nltk.pos_tag([word])[0][1])[:2]  # NN and NNS are both nouns
-
-    return tag
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +246,6 @@ class AttackOptions(Options):
     strong: float | str = option("q1", "Bound on the semantic distance d_S of all other recipes.")
     min_transition: float | str = option("q0.5", "Lower bound on the transition distance d_T.")
     spare_stop_words: bool = option(False, "Leave stop words as they are.")
-    same_part_of_speech: bool = option(False, "Replace words only by words with the same tag (needs nltk).")
     budget: int | None = option(None, "Model queries per text at most.", Bounds(whole, 1, 10**9, (None,)))
 
 
@@ -307,8 +281,7 @@ class AttackContext:
         only  ids of the words that may be replaced; those of the texts suffice, and others cost time
         """
         options = AttackOptions() if options is None else options
-        tag = installed_tagger() if options.same_part_of_speech else None
-        near = near_candidates(wfa, nearness, tag=tag, only=only)
+        near = near_candidates(wfa, nearness, only)
         low, high = (_bound(value, near.semantic) for value in (options.weak, options.strong))
         if low > high:
             raise InputError(
