@@ -1,6 +1,8 @@
 """Files of tensors: every bit that changes is noticed, older files stay readable, and stretches are read alone."""
 
+import io
 import json
+import os
 import re
 import struct
 from pathlib import Path
@@ -10,9 +12,13 @@ import pytest
 
 from tests.files import contents, write_contents
 from wfalens import storage
-from wfalens.errors import FormatError
+from wfalens.errors import FormatError, WfalensError
+from wfalens.export.json_file import read_json
+from wfalens.monitoring import Detector
+from wfalens.robustness import read_lists, read_machine
 from wfalens.scale.checkpoints import Checkpoints
 from wfalens.storage import read_file, write_file
+from wfalens.text.vocabulary import read_word_list
 
 HEADER = {"texts": 3, "named": {"b": [1, 2.5], "a": "é"}}
 TENSORS = {"keys": np.arange(7, dtype=np.uint16), "sums": np.ones((2, 3)), "none": np.zeros((0, 3), np.int64)}
@@ -126,6 +132,16 @@ def test_a_damaged_checkpoint_says_what_to_do(tmp_path):
         folder.read("counts-0")
     assert error.value.code == "damaged"
     folder.close()
+
+
+@pytest.mark.parametrize("read", [read_machine, read_json, Detector.load, read_lists, read_word_list])
+def test_what_may_have_no_end_is_not_read(tmp_path, monkeypatch, read):
+    os.mkfifo(tmp_path / "some.json")
+    opened = []
+    monkeypatch.setattr(Path, "open", lambda *_, **__: opened.append(1) or io.StringIO("{}"))
+    with pytest.raises(WfalensError):
+        read(tmp_path / "some.json")
+    assert opened == []
 
 
 def test_nothing_is_unpickled():

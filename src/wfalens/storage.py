@@ -194,6 +194,13 @@ def _changed(path: Path, what: str) -> FormatError:
     return FormatError(f"{path}: damaged: {what} changed since the file was written")
 
 
+def file_text(path: Path) -> str:
+    """What a file holds; a device or a pipe may have no end, and is refused."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no regular file", code="special-file")
+    return path.read_text("utf-8")
+
+
 def write_atomically(path: Path, blob: bytes) -> None:
     """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one.
 

@@ -13,7 +13,8 @@ TEXTS = ["a b", "b c a", "d unknown", ""]
 KINDS = (
     *("empirical.wfa", "fit.wfa", "linear.wfa", "readable.wfa", "net.rnn", "net.json", "net.safetensors"),
     *("sums.onnx", "sums.json", "steps.onnx", "plain.h5", "plain.keras", "plain.json", "other.keras"),
-    *("export.json", "machine.json", "vectors.txt", "vectors.bin", "vectors.txt.gz"),
+    *("export.json", "machine.json", "detector.json", "lists.json", "answers.sqlite"),
+    *("vectors.txt", "vectors.bin", "vectors.txt.gz"),
     *("texts.csv", "texts.jsonl", "texts.txt", "texts.parquet", "texts.csv.gz"),
 )
 WORDS, CLASSES = ("<pad>", "<unk>", "a", "b", "c", "d"), ("x", "y")
@@ -33,7 +34,8 @@ def write_seeds(folder: Path, rng: np.random.Generator) -> None:
     from tests.models.graphs import lstm_graph, summing_graph
     from tests.models.rnn.test_symbol_network import write
     from wfalens.export import subset, to_json
-    from wfalens.models import Preprocessing, RNNClassifier, RNNConfig
+    from wfalens.models import AnswerCache, Preprocessing, RNNClassifier, RNNConfig
+    from wfalens.monitoring import FEATURES, Detector, SynonymDefense
     from wfalens.robustness.dfa import Machine, _to_json
     from wfalens.text import TextEncoder, Vocabulary
 
@@ -55,6 +57,11 @@ def write_seeds(folder: Path, rng: np.random.Generator) -> None:
     (folder / "export.json").write_text(to_json(subset(sample("empirical", 1).wfa)))
     machine = Machine(("a", "b"), ((0, 1), (1, 0)), (0, 1))
     (folder / "machine.json").write_text(_to_json(machine, CLASSES, {}))
+    nothing = SynonymDefense(np.arange(6, dtype=np.int32))
+    clean, attacked = rng.normal(size=(2, 20, len(FEATURES)))
+    Detector.trained(clean, attacked, nothing, about={"attack": "greedy"}).save(folder / "detector.json")
+    (folder / "lists.json").write_text(json.dumps({"a": ["b", "c"], "d": []}))
+    AnswerCache(folder / "answers.sqlite").store("model", TEXTS, np.full((4, 2), 0.5, np.float32))
     rows = [(word, rng.normal(size=3).astype(np.float32)) for word in WORDS]
     text = "".join(f"{word} {' '.join(map(str, row.tolist()))}\n" for word, row in rows)
     (folder / "vectors.txt").write_text(text)
@@ -74,6 +81,9 @@ def use(path: Path) -> None:
     """Open a file as its users do, and ask it something; numbers must be finite."""
     import wfalens as wl
     from wfalens.export.json_file import read_json
+    from wfalens.models import AnswerCache
+    from wfalens.monitoring import FEATURES, Detector
+    from wfalens.robustness import read_lists
     from wfalens.robustness.dfa import read_machine
 
     name = path.name
@@ -89,6 +99,15 @@ def use(path: Path) -> None:
     elif name == "machine.json":
         machine, _ = read_machine(path)
         machine.run(machine.letters[:3]) if hasattr(machine, "run") else None
+    elif name == "detector.json":
+        _check(Detector.load(path).scores(np.ones((1, len(FEATURES)))))
+    elif name == "lists.json":
+        read_lists(path)
+    elif name == "answers.sqlite":
+        cache = AnswerCache(path)
+        cache.store("another", ["a"], np.zeros((1, 2), np.float32))
+        known, outputs = cache.find("model", TEXTS, 2)
+        _check(outputs[known])
     elif name.startswith("vectors"):
         _check(wl.read_vectors(path).matrix)
     elif name.startswith("texts"):

@@ -414,7 +414,9 @@ def watched(wfa, model, texts):
 def detection(wfa, model):
     """AUROC of a detector that tells the texts of another distribution from held-out ones (trained, so loose)."""
     clean, odd = (features(wfa, model, texts) for texts in (build.stored("model")["held_out"], ODD))
-    found = monitoring.Detector.trained(clean, odd, monitoring.SynonymDefense.of_pairs(len(wfa.word_counts), []))
+    found = monitoring.Detector.trained(
+        clean, odd, monitoring.SynonymDefense(np.arange(len(wfa.word_counts), dtype=np.int32))
+    )
     return monitoring.auroc(found.scores(clean), found.scores(odd))
 
 

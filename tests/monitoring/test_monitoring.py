@@ -107,8 +107,8 @@ def test_what_a_text_would_be_without_a_word(made):
 def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
     vocabulary = made.wfa.encoder.vocabulary
     awful, dull = vocabulary.id_of("awful"), vocabulary.id_of("dull")
-    defense = SynonymDefense.of_pairs(len(vocabulary), [[awful, dull]])
-    assert defense.pairs == [[awful, dull]]
+    defense = SynonymDefense(np.arange(len(vocabulary), dtype=np.int32))
+    defense.usual[awful] = dull
     ids = made.wfa.ids(["the awful fine"])
     found = text_features(ReferenceStats(made.wfa), model, ids, defense)
     one, other = final_outputs(model, made.wfa.ids(["the awful fine", "the dull fine"]))
@@ -132,7 +132,8 @@ def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
     with raises("few-texts"):
         Detector.trained(clean[:100], attacked[:3], nothing)
     content = json.loads((tmp_path / "d.json").read_text())
-    for name, value in (("mean", [1]), ("features", ["x"]), ("bias", None), ("scale", [0] * len(FEATURES))):
+    bad = {"mean": [1], "features": ["x"], "bias": None, "scale": [0] * len(FEATURES), "usual": [9]}
+    for name, value in bad.items():
         (tmp_path / "bad.json").write_text(json.dumps({**content, name: value}))
         with raises("detector-file"):
             Detector.load(tmp_path / "bad.json")
@@ -208,7 +209,7 @@ def test_attacked_texts_raise_alarms(made, model, usual):
         np.zeros(len(FEATURES)),
         0.0,
         0.4,
-        SynonymDefense.of_pairs(len(made.wfa.word_counts), []),
+        SynonymDefense(np.arange(len(made.wfa.word_counts), dtype=np.int32)),
         {},
     )
     (result, *_) = Watcher(made.wfa, model, usual, Alarms(), always).read(["awful awful awful awful"])

@@ -19,6 +19,7 @@ from wfalens.export.exporters import exporter
 from wfalens.export.subset import LOST, Subset
 from wfalens.messages import reason_of
 from wfalens.results import plain
+from wfalens.storage import file_text
 
 FORMAT, VERSION = "wfalens-automaton", 1
 READ_OUT = {StochasticWFA.kind: "scale", LinearWFA.kind: "softmax"}
@@ -50,7 +51,7 @@ def to_json(part: Subset) -> str:
 def read_json(path: str | Path) -> Subset:
     """The subset of a file; everything in it is checked."""
     try:
-        document = json.loads(Path(path).read_bytes())
+        document = json.loads(file_text(Path(path)))
         return _subset(document)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None

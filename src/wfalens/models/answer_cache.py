@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.messages import printable
+from wfalens.messages import printable, reason_of
 
 _TABLE = """create table if not exists answers
     (model text, question blob, outputs blob, primary key (model, question)) without rowid"""
@@ -56,8 +56,9 @@ class AnswerCache:
             marks = ",".join("?" * len(some))
             query = f"select question, outputs from answers where model = ? and question in ({marks})"  # noqa: S608
             for question, answer in self._run(query, (model, *some)):
-                row = np.frombuffer(answer, np.float32)
-                if len(row) == classes and np.all(np.isfinite(row)):  # else it is asked again
+                is_row = isinstance(answer, bytes) and len(answer) == classes * outputs.itemsize
+                row = np.frombuffer(answer if is_row else b"", np.float32)
+                if is_row and np.all(np.isfinite(row)):  # else it is asked again
                     known[places[question]], outputs[places[question]] = True, row
         return known, outputs
 
@@ -77,7 +78,8 @@ class AnswerCache:
                 return database.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise InputError(
-                f"{printable(str(self.path))} cannot be used as a cache of answers ({error}); give another file",
+                f"{printable(str(self.path))} cannot be used as a cache of answers ({reason_of(error)}); "
+                "give another file",
                 code="answer-cache",
             ) from None
 

@@ -20,7 +20,7 @@ from wfalens.progress import shown
 from wfalens.results import Result, plain
 from wfalens.robustness.attack.recipes import AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
-from wfalens.storage import write_atomically
+from wfalens.storage import file_text, write_atomically
 from wfalens.text.corpus import Corpus
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, Options, check_choice, option, real, whole
@@ -80,28 +80,27 @@ class Detector:
     def save(self, path: str | Path) -> None:
         """As JSON."""
         numbers = {name: plain(getattr(self, name)) for name in (*_ARRAYS, *_NUMBERS, "about")}
-        defense = {"words": len(self.defense.usual), "synonyms": self.defense.pairs}
-        content = {"format": FORMAT, "features": FEATURES, **numbers, **defense}
-        write_atomically(Path(path), json.dumps(content, indent=1).encode())
+        content = {"format": FORMAT, "features": FEATURES, **numbers, "usual": self.defense.usual.tolist()}
+        write_atomically(Path(path), json.dumps(content).encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Detector:
         """Everything in the file is checked."""
         refused = InputError(f"{path}: not a detector of wfalens (or of another version)", code="detector-file")
         try:
-            content = json.loads(Path(path).read_text("utf-8"))
+            content = json.loads(file_text(Path(path)))
             arrays = [np.array(content[name], np.float64) for name in _ARRAYS]
             numbers = [float(content[name]) for name in _NUMBERS]
             known = content["format"] == FORMAT and tuple(content["features"]) == FEATURES
-            defense = SynonymDefense.of_pairs(int(content["words"]), content["synonyms"])
-        except (UnicodeDecodeError, ValueError, KeyError, TypeError, RecursionError, IndexError, MemoryError):
+            usual = np.array(content["usual"], np.int32)
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
             raise refused from None
         finite = np.isfinite(np.concatenate([*map(np.ravel, arrays), numbers])).all()
-        if not known or {each.shape for each in arrays} != {(len(FEATURES),)} or not finite or np.any(arrays[1] <= 0):
+        sound = known and finite and {each.shape for each in arrays} == {(len(FEATURES),)} and np.all(arrays[1] > 0)
+        if not sound or usual.ndim != 1 or np.any((usual < 0) | (usual >= len(usual))):
             raise refused
         about = content.get("about")
-        (mean, scale, weights), (bias, threshold) = arrays, numbers
-        return cls(mean, scale, weights, bias, threshold, defense, about if isinstance(about, dict) else {})
+        return cls(*arrays, *numbers, SynonymDefense(usual), about if isinstance(about, dict) else {})
 
 
 def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:

@@ -136,19 +136,6 @@ class SynonymDefense:
         usual[first[order]] = second[order]
         return cls(np.where(counts[usual] > counts, usual, np.arange(len(counts))).astype(np.int32))
 
-    @classmethod
-    def of_pairs(cls, words: int, pairs: list[list[int]]) -> SynonymDefense:
-        """From pairs of a word and its usual one, for the others nothing changes."""
-        usual = np.arange(words, dtype=np.int32)
-        for word, other in pairs:
-            usual[word] = other
-        return cls(usual)
-
-    @property
-    def pairs(self) -> list[list[int]]:
-        changed = np.flatnonzero(self.usual != np.arange(len(self.usual)))
-        return [[int(word), int(self.usual[word])] for word in changed]
-
 
 @dataclass(frozen=True, eq=False)
 class ReferenceStats:

@@ -15,7 +15,7 @@ from typing import Any
 
 from wfalens.errors import FormatError, InputError
 from wfalens.messages import printable, reason_of
-from wfalens.storage import write_atomically
+from wfalens.storage import file_text, write_atomically
 
 FORMAT, VERSION = "wfalens-machine", 1
 _MOST_SHOWN = 8  # letters on an edge
@@ -134,7 +134,7 @@ def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> 
 def read_machine(path: str | Path) -> tuple[Machine, tuple[str, ...]]:
     """A machine and the names of its classes; everything in the file is checked."""
     try:
-        stored = json.loads(Path(path).read_text("utf-8"))
+        stored = json.loads(file_text(Path(path)))
         if stored["format"] != FORMAT or stored["version"] != VERSION:
             raise ValueError("another format or version")
         letters, classes, outputs = (tuple(stored[name]) for name in ("letters", "classes", "outputs"))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError
 from wfalens.messages import quoted, reason_of
 from wfalens.ragged import Ragged, offsets_of
+from wfalens.storage import file_text
 from wfalens.text.packed import PackedTexts
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def read_word_list(path: str | Path) -> tuple[str, ...]:
     """
     path = Path(path)
     try:
-        text = path.read_text("utf-8")
+        text = file_text(path)
     except UnicodeDecodeError:
         raise FormatError(f"{path}: not UTF-8 text") from None
     except FileNotFoundError:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, offsets_of
+from wfalens.storage import file_text
 from wfalens.text.similar_words import Nearness
 
 
@@ -200,7 +201,7 @@ def read_lists(path: str | Path) -> dict[str, list[str]]:
     """
     path = Path(path)
     try:
-        content = path.read_text("utf-8")
+        content = file_text(path)
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text", code="word-lists") from None
     if path.suffix.lower() != ".json":
