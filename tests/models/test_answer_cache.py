@@ -98,6 +98,6 @@ def test_damaged_answers_are_asked_again(tmp_path):
     cache.store("paid", TEXTS, np.full((len(TEXTS), 3), np.nan, np.float32))
     assert not cache.find("paid", TEXTS, 3)[0].any()
     assert not cache.find("paid", TEXTS, 2)[0].any()
-    for damaged in ("null", "7", "'text'", "x'00ff'"):
-        cache._run(f"update answers set outputs = {damaged}")
+    for damaged in (None, 7, "text", b"\x00\xff"):
+        cache._run("update answers set outputs = ?", (damaged,))
         assert not cache.find("paid", TEXTS, 3)[0].any()
