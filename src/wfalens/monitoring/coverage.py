@@ -264,9 +264,10 @@ def _made(
     covered: Coverage, walks: Walks, most: int, rng: np.random.Generator
 ) -> tuple[list[tuple[NDArray[np.int32], int, int, int]], int]:
     """Texts with the position, class and state that they exercise, and the number of gaps that nothing reaches."""
-    text_of = walks.ids.item_of_value()
-    words_of = _known_words(covered)
-    places = [np.flatnonzero(walks.states == state) for state in range(covered.wfa.states)]
+    wfa, text_of, seen = covered.wfa, walks.ids.item_of_value(), np.flatnonzero(covered.wfa.word_counts)
+    seen = seen[seen > UNKNOWN]
+    words_of = {group: seen[wfa.row_set[seen] == group] for group, _ in covered.missing}
+    places = {state: np.flatnonzero(walks.states == state) for _, state in covered.missing}
     reachable = [(group, state) for group, state in covered.missing if len(places[state]) and len(words_of[group])]
     made = []
     for number in range(most if reachable else 0):
@@ -278,16 +279,6 @@ def _made(
         changed[at] = rng.choice(words_of[group])
         made.append((changed, at, group, state))
     return made, len(covered.missing) - len(reachable)
-
-
-def _known_words(covered: Coverage) -> list[NDArray[np.int32]]:
-    """The words of each class that were seen in extraction."""
-    wfa = covered.wfa
-    seen = np.flatnonzero(wfa.word_counts > 0)
-    seen = seen[seen > UNKNOWN]
-    of_word = wfa.row_set[seen]
-    groups = covered.transition_visits.shape[0]
-    return [seen[of_word == group].astype(np.int32) for group in range(groups)]
 
 
 def _findings(wfa: WFA, weights: NDArray[np.float64], outputs: NDArray[np.float64]) -> NDArray[np.bool_]:

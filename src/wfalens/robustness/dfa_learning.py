@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
-from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.extraction.refinement.query_sampler import QuerySampler
@@ -40,7 +40,7 @@ _ROUNDS = 500
 _FRESH = 1000  # words in a search for a difference
 _LOSS = 0.002  # share of words that a smaller partial machine may err on beyond the best
 _MOST_LETTERS = 100
-_MOST_CONTINUATIONS = 100_000
+_MOST_CONTINUATIONS = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,8 +123,6 @@ def learn_machine(
     """
     check_choice("algorithm", algorithm, ALGORITHMS)
     queries = Queries(model, _all_letters(model) if letters is None else letters)
-    if algorithm != LIKELY and find_spec("aalpy") is None:
-        raise MissingDependencyError("aalpy", "dfa")
     source, rng = word_source(queries, texts), np.random.default_rng(seed)
     errs = False
     if algorithm == LIKELY:
@@ -199,8 +197,9 @@ class Queries:
         return np.asarray(final_outputs(self._model, ids).argmax(1))
 
 
-def _table(queries: Queries) -> Any:
-    """AALpy's observation table, whose cells are filled in one batch."""
+def _table(queries: Queries, continuations: Sequence[Word] = ((),)) -> Any:
+    """AALpy's observation table of prefixes by continuations, whose cells are filled in one batch."""
+    _require_aalpy()
     from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
 
     class Table(ObservationTable):  # type: ignore[misc]
@@ -209,17 +208,24 @@ def _table(queries: Queries) -> Any:
             queries.classes([prefix + suffix for prefix in prefixes for suffix in e_set or self.E])
             super().update_obs_table(s_set, e_set)
 
-    return Table(list(range(len(queries.letters))), queries, "moore")
+    table = Table(list(range(len(queries.letters))), queries, "moore")
+    table.E = list(continuations)
+    table.update_obs_table()
+    return table
+
+
+def _require_aalpy() -> None:
+    if find_spec("aalpy") is None:
+        raise MissingDependencyError("aalpy", "dfa")
 
 
 def _learn_by_lstar(
     queries: Queries, source: QuerySampler, rng: np.random.Generator, states: int, partial: bool
 ) -> tuple[Machine, bool]:
     """A minimal machine, and whether it is known to err."""
+    table = _table(queries)  # says what is missing where AALpy is not there
     from aalpy.learning_algs.deterministic.CounterExampleProcessing import rs_cex_processing
 
-    table = _table(queries)
-    table.update_obs_table()
     words = _words(source.drawn(_FRESH, rng))
     history: list[tuple[Machine, int]] = []  # every machine on the way, and on how many of the words it errs
     progress.start("learning by queries", _ROUNDS)
@@ -283,6 +289,7 @@ class _Oracle:
 
 
 def _learn_by_kv(queries: Queries, source: QuerySampler, rng: np.random.Generator) -> Machine:
+    _require_aalpy()
     from aalpy.learning_algs import run_KV
 
     rounds = 100  # a network that is not quite regular would never end
@@ -339,8 +346,8 @@ def determinise(
     """A machine that reads `letters` (default: all words seen in extraction) as the automaton does; not minimal yet.
 
     *likely* follows the likeliest state after every letter. *behaviour* distinguishes prefixes by the classes that the
-    automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode; it keeps whole
-    distributions, and needs no rows that are nearly deterministic.
+    automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode (by AALpy's table);
+    it needs no rows that are nearly deterministic.
 
     depth  behaviour: length of the continuations by which prefixes are distinguished
     most   behaviour: states at which the search gives up
@@ -351,45 +358,19 @@ def determinise(
         vocabulary = automaton.encoder.vocabulary
         letters = [vocabulary.words[at] for at in np.flatnonzero(automaton.word_counts) if at > UNKNOWN]
     queries = Queries(automaton, letters)
-    matrices = automaton.matrices(queries.ids)
     if way == LIKELY:
-        targets = matrices.argmax(2)  # (letters, n)
+        targets = automaton.matrices(queries.ids).argmax(2)  # (letters, n)
         outputs = automaton.decide(automaton.read_out(np.eye(automaton.states)))
         return Machine(queries.letters, tuple(map(tuple, targets.T.tolist())), tuple(outputs.tolist()))
     if sum(len(letters) ** length for length in range(depth + 1)) > _MOST_CONTINUATIONS:
         raise InputError(
             f"{len(letters)} letters have too many continuations of length {depth}; lower the depth", code="depth"
         )
-    return _by_behaviour(automaton, queries.letters, matrices, depth, most)
-
-
-def _by_behaviour(
-    wfa: StochasticWFA, letters: tuple[str, ...], matrices: NDArray[np.float64], depth: int, most: int
-) -> Machine:
-    """One state for every behaviour; each is followed from the first prefix that shows it."""
-    levels = [wfa.centres[None]]  # `Ê_w·F` of all texts of each length: (texts, n, classes)
-    for _ in range(depth):
-        levels.append((matrices[:, None] @ levels[-1]).reshape(-1, *wfa.centres.shape))
-    continuations = np.concatenate(levels)
-
-    def behaviour(vector: NDArray[np.float64]) -> bytes:
-        """The classes of a prefix and of all its continuations."""
-        return wfa.decide(np.einsum("n,tnc->tc", vector, continuations)).astype(np.int16).tobytes()
-
-    vectors, rows = [wfa.initial], list[tuple[int, ...]]()
-    number = {behaviour(wfa.initial): 0}
-    while len(rows) < len(vectors):
-        row = []
-        for vector in vectors[len(rows)] @ matrices:
-            key = behaviour(vector)
-            if key not in number:
-                if len(vectors) == most:
-                    raise InputError(
-                        f"after {most:,} states there are still new ones: no small machine reads as the automaton does",
-                        code="states",
-                    )
-                number[key] = len(vectors)
-                vectors.append(vector)
-            row.append(number[key])
-        rows.append(tuple(row))
-    return Machine(letters, tuple(rows), tuple(wfa.decide(wfa.read_out(np.array(vectors))).tolist()))
+    numbers = range(len(letters))
+    table = _table(queries, [word for length in range(depth + 1) for word in product(numbers, repeat=length)])
+    if not _close(table, most):
+        raise InputError(
+            f"after {most:,} states there are still new ones: no small machine reads as the automaton does",
+            code="states",
+        )
+    return _from_aalpy(table.gen_hypothesis(), queries.letters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, 
 from wfalens.robustness.attack.recipes import EDIT_RECIPES, RECIPES, AttackContext, AttackOptions, Search, Target
 from wfalens.scale.map_blocks import BlockTask, map_jobs
 from wfalens.scale.run_config import RunConfig
-from wfalens.scale.sample import draws
+from wfalens.scale.sample import NO_LIMIT, draws
 from wfalens.text.blocks import classes_of
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
@@ -145,8 +146,8 @@ def draw_texts(files: TextFiles, number: int, class_names: Sequence[str], *, see
             remark or f"{files.name} has no labels; an attack needs to know the true classes", code="no-labels"
         )
     classes = {name: at for at, name in enumerate(class_names)}
-    drawn: list[tuple[int, tuple[int, int, int], str, int]] = []  # draw, (file, block, row), text, label
-    limit = np.uint64(2**64 - 1)  # a text with a larger draw is not among the `number` smallest
+    drawn: list[tuple[int, int, int, int, str, int]] = []  # draw, file, block, row, text, label
+    limit = NO_LIMIT  # a text with a larger draw is not among the `number` smallest
     for file in display.track(range(len(files.paths)), "reading the files"):
         for block in files.blocks(file):
             draw = draws(seed, file, block.number, len(block.texts))
@@ -154,20 +155,16 @@ def draw_texts(files: TextFiles, number: int, class_names: Sequence[str], *, see
             labels, unknown = classes_of(block, classes, rows)
             for bad in (*block.bad, *unknown):
                 raise InputError(str(bad))
-            for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
-                drawn.append((int(draw[row]), (file, block.number, row), block.texts[row], label))
+            pairs = zip(rows.tolist(), labels.tolist(), strict=True)
+            drawn += [(int(draw[row]), file, block.number, row, block.texts[row], label) for row, label in pairs]
             if len(drawn) > 2 * number:
                 drawn = sorted(drawn)[:number]
                 limit = np.uint64(drawn[-1][0])
     if not drawn:
         raise InputError(f"{files.name}: no text in it", code="no-texts")
-    chosen = sorted(sorted(drawn)[:number], key=lambda each: each[1])
-    return Corpus(
-        tuple(text for _, _, text, _ in chosen),
-        np.array([label for *_, label in chosen], np.int64),
-        tuple(class_names),
-        files.name,
-    )
+    chosen = sorted(sorted(drawn)[:number], key=itemgetter(1, 2, 3))
+    labels = np.array([label for *_, label in chosen], np.int64)
+    return Corpus(tuple(text for *_, text, _ in chosen), labels, tuple(class_names), files.name)
 
 
 class _Batch(NamedTuple):
