@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from wfalens.text.blocks import Place
 from wfalens.text.files import TextFiles, read_corpus
 from wfalens.text.packed import PackedTexts
@@ -62,6 +63,14 @@ def test_bytes_that_are_not_text_are_named_by_their_row(tmp_path):
     (bad,) = block.bad
     assert list(block.texts) == ["good", "also good"]
     assert str(bad) == f"{files.paths[0]}: row 2: byte 0xff is not utf-8"
+
+
+def test_a_name_of_a_column_that_is_no_text_is_refused(tmp_path):
+    written(tmp_path / "names.parquet", ["good", "bad"])
+    blob = (tmp_path / "names.parquet").read_bytes()
+    (tmp_path / "names.parquet").write_bytes(blob.replace(b"text", b"te\xfft"))
+    with raises("unreadable"):
+        read_corpus(tmp_path / "names.parquet")
 
 
 def test_rows_before_the_damage_are_read_and_the_damage_is_named(tmp_path):

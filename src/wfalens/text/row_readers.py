@@ -380,7 +380,7 @@ class ParquetRows(RowReader):
             schema, rows = self._file.schema_arrow, self._file.metadata.num_rows
             if rows > max(_LEAST_CLAIMED, _ROWS_PER_BYTE * self.path.stat().st_size):
                 raise OSError(f"it claims {rows:,} rows, far more than it can hold")
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = f"not a readable parquet file ({reason_of(error)})"
             raise InputError(f"{self.naming.path}: {reason}", code="unreadable") from None
         self.columns = tuple(schema.names)
@@ -406,7 +406,7 @@ class ParquetRows(RowReader):
                     columns = [_as_bytes(batch.column(name)) for name in self.used]
                     yield place, checked_rows(columns, np.arange(row, row + len(batch)))
                     row += len(batch)
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
                 where = f"row group {group + 1} of {metadata.num_row_groups}"
                 reason = f"damaged parquet file ({where}: {reason_of(error)}); the rest is not read"
                 yield place, checked_rows([[]] * len(self.used), np.zeros(0, np.int64), [(row, reason)])
