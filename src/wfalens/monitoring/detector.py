@@ -100,7 +100,8 @@ class Detector:
         if not sound or usual.ndim != 1 or np.any((usual < 0) | (usual >= len(usual))):
             raise refused
         about = content.get("about")
-        return cls(*arrays, *numbers, SynonymDefense(usual), about if isinstance(about, dict) else {})
+        defense, (mean, scale, weights), (bias, threshold) = SynonymDefense(usual), arrays, numbers
+        return cls(mean, scale, weights, bias, threshold, defense, about if isinstance(about, dict) else {})
 
 
 def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:
