@@ -226,7 +226,7 @@ class Reading:
     def changes_by(self, word: int) -> NDArray[np.float64]:
         """What a word changes where the network is not yet sure; (times read, classes)"""
         rows = self.unsure & (self.ids.values == word)
-        return self.after[rows].astype(np.float64) - self.before[rows]
+        return np.asarray(self.after[rows].astype(np.float64) - self.before[rows])
 
     @cached_property
     def class_of_text(self) -> NDArray[np.int64]:
