@@ -98,6 +98,7 @@ RULES: dict[str, Rule] = {each.__name__: each for each in (plain, negation, arte
 FACTS = (
     ("negation", "learned"), ("negation", "not_learned"), ("order", "learned"), ("order", "not_learned"),
     ("misleading", "dangerous"), ("position", "dangerous"), ("length", "dangerous"),
+    ("ends", "dangerous"),
 )  # fmt: skip
 TRUE: dict[str, set[tuple[str, str]]] = {
     "plain": {("negation", "not_learned"), ("order", "not_learned")},

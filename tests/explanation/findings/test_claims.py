@@ -8,7 +8,20 @@ import pytest
 
 import wfalens as wl
 from tests.intents import intents, last_classes
-from tests.planted import ALLOWED, ARTEFACT, NAMES, RULES, TRUE, claimed, corpus, findings_of, rule_model
+from tests.planted import (
+    ALLOWED,
+    ARTEFACT,
+    NAMES,
+    NEGATIVE,
+    POSITIVE,
+    RULES,
+    TRUE,
+    claimed,
+    corpus,
+    findings_of,
+    polarity,
+    rule_model,
+)
 from wfalens.errors import InputError
 from wfalens.explanation.findings.claims import estimate
 from wfalens.text import Corpus
@@ -114,6 +127,22 @@ def test_texts_that_were_trained_on_are_no_new_texts(asked):
     with pytest.raises(InputError) as error:
         wl.findings(wfa, model, new, train=new)
     assert error.value.code == "no-texts"
+
+
+@pytest.mark.parametrize(("words", "end"), [(12, slice(-2, None)), (12, slice(2)), (3, slice(1))])
+def test_words_at_an_end_that_decide_alone_are_named(words, end):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice([*POSITIVE, *NEGATIVE], words)) for _ in range(300)]
+
+    def predict(given: list[str]):
+        positive = [sum(map(polarity, text.split()[end])) > 0 for text in given]
+        return np.stack([1 - 0.9 * np.array(positive), 0.9 * np.array(positive)], 1)
+
+    model = wl.wrap(predict, texts, classes=NAMES)
+    wfa = wl.extract(model, texts, wl.Linear(layers=1, width=4, factors=4, hidden=8, epochs=1), queries=1000)
+    (found,) = [each for each in wl.findings(wfa, model, texts, queries=20_000) if each.code == "ends"]
+    assert found.figure == 1
+    assert ("first" if end.stop else "last") in found.claim
 
 
 def test_a_model_of_characters_is_asked_what_makes_sense():

@@ -197,11 +197,12 @@ def order(talk: Interview) -> Iterator[ProbeResult]:
 def ends(talk: Interview) -> Iterator[ProbeResult]:
     """Do the first or the last words of a text decide alone? Of long texts three words, else one."""
     words = {text: [word for word in text.split() if has_letter(word)] for text in talk.new.texts}
-    texts, some = talk.sample(2000, fits=lambda text: len(words[text]) > 8), 3
-    if len(texts) < talk.size(1000):
-        texts, some = talk.sample(2000, fits=lambda text: len(words[text]) > 1), 1
-    if len(texts) >= talk.size(1000):
-        yield _by_ends(talk, texts, [words[text] for text in texts], some)
+    counts = [len(each) for each in words.values() if len(each) > 1]
+    if counts:
+        some, fewest = (3, 9) if np.median(counts) >= 9 else (1, 2)
+        texts = talk.sample(2000, fits=lambda text: len(words[text]) >= fewest)
+        if texts:
+            yield _by_ends(talk, texts, [words[text] for text in texts], some)
 
 
 def _by_ends(talk: Interview, texts: list[str], words: list[list[str]], some: int) -> ProbeResult:
