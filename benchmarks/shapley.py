@@ -177,7 +177,7 @@ def by_lime(model, ids: NDArray[np.int32], label: int) -> NDArray[np.float64]:
     return found[0].double().numpy()
 
 
-def scores_of(options, which: str, most: int = 60) -> dict[str, object]:
+def scores_of(options, which: str, most: int = 300) -> dict[str, object]:
     """Faithfulness of explanations to a built-in network, and plausibility where people have marked words."""
     model, wfa, test = study_of(options, which)
     if which.startswith("jigsaw"):
