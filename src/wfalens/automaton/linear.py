@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.kernels import steps as kernels
 from wfalens.automaton.kernels.layers import Layers, in_blocks, layered_states, packed_links, partners
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.errors import InputError
@@ -114,7 +113,7 @@ class LinearWFA(WFA):
         self.factors = factors._replace(decay=decay)
         self.mean_state = frozen(np.array(mean_state, np.float64))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if not np.all(np.isfinite(self.bounds @ np.abs(self._final[:-1]))):
+            if not np.all(np.isfinite(self.bounds @ np.abs(self.final[:-1]))):
                 raise InputError("the factors are so large that some text would go beyond all numbers")
 
     @property
@@ -151,9 +150,6 @@ class LinearWFA(WFA):
             bounds[here] = np.maximum(bounds[here], (inputs / (1 - kept)).max(0))
         return frozen(bounds)
 
-    def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-        return kernels.product(vectors, self._final)
-
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         shifted = np.exp(weights - weights.max(1, keepdims=True))
         return np.asarray(shifted / shifted.sum(1, keepdims=True))
@@ -166,6 +162,18 @@ class LinearWFA(WFA):
         decay, gate, entry = self.layers.parts(ids)
         moved = x * decay + (x @ self.links) * gate + one * entry
         return np.hstack([moved, np.broadcast_to(one, (len(moved), 1))])
+
+    def matrices(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self.matrices_of(np.moveaxis(self.layers.parts(ids), 0, 1))
+
+    def matrices_of(self, parts: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Matrices from decays, gates and entries, in which they are linear; (…, 3, n − 1) -> (…, n, n)"""
+        decay, gate, entry = np.moveaxis(parts, -2, 0)
+        matrix, diagonal = np.zeros((*decay.shape[:-1], self.states, self.states)), np.arange(self.states - 1)
+        np.multiply(self.links, gate[..., None, :], out=matrix[..., :-1, :-1])
+        matrix[..., diagonal, diagonal] += decay
+        matrix[..., -1, :-1], matrix[..., -1, -1] = entry, 1
+        return matrix
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
         return layered_states(ids.values, ids.offsets, self.layers, every)
@@ -203,7 +211,7 @@ class LinearWFA(WFA):
         return wfa
 
     @cached_property
-    def _final(self) -> NDArray[np.float64]:
+    def final(self) -> NDArray[np.float64]:
         """F and f in one, centred over the classes; (n + 1, C)"""
         table = np.vstack([self.factors.final, self.factors.bias]).astype(np.float64)
         return np.asarray(table - table.mean(1, keepdims=True))

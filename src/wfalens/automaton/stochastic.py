@@ -145,8 +145,9 @@ class StochasticWFA(WFA):
         words, initial = self.row_set[ids.values], self.initial[None]
         return kernels.distributions(words, ids.offsets, initial, self.rows, *self._single, every=False)
 
-    def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-        return kernels.product(vectors, self.centres)
+    @property
+    def final(self) -> NDArray[np.float64]:
+        return self.centres
 
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weights scaled to sum 1; uniform where all mass was lost."""

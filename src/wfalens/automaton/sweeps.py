@@ -15,7 +15,7 @@ def forward_backward(wfa: WFA, ids: NDArray[np.int32]) -> tuple[NDArray[np.float
     """The forward–backward algorithm: `α_0 … α_L` and `β_0 … β_L` of one text; -> (L + 1, n), (L + 1, n, C)"""
     forward = np.vstack([wfa.initial, wfa.state_vectors(Ragged(ids, np.array([0, len(ids)])), every=True)])
     backward = np.empty((len(ids) + 1, wfa.states, len(wfa.class_names)))
-    backward[-1] = wfa.read_out(np.eye(wfa.states))
+    backward[-1] = wfa.final
     step = max(1, _MATRIX_FLOATS // wfa.states**2)
     for stop in range(len(ids), 0, -step):
         start = max(0, stop - step)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.doors import Doors
+from wfalens.automaton.kernels import steps as kernels
 from wfalens.automaton.walk import Walk
 from wfalens.errors import InputError
 from wfalens.messages import printable
@@ -88,9 +89,14 @@ class WFA(Doors, ABC):
     def single_vectors(self, ids: Ragged[np.int32]) -> NDArray[np.floating]:
         """`I·Ê_w1⋯` after the last word of each text, in single precision where it does; (texts, n)"""
 
+    @property
     @abstractmethod
+    def final(self) -> NDArray[np.float64]:
+        """F; (n, classes)"""
+
     def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Class weights of state vectors; (…, n) -> (…, classes)"""
+        """Class weights of state vectors; (N, n) -> (N, classes)"""
+        return kernels.product(vectors, self.final)
 
     @abstractmethod
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

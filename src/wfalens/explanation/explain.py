@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.attribution import ADDITIVE, METHODS, PROBABILITY, SHAPLEY, Attribution, class_column
 from wfalens.explanation.shapley.game import DELETE
 from wfalens.explanation.shapley.network_values import network_shapley
+from wfalens.explanation.shapley.quadrature import exact_marginals
 from wfalens.explanation.shapley.shapley_values import banzhaf, read_text, shapley
 from wfalens.models.contract import PrefixClassifier
 from wfalens.validation import check_choice
@@ -89,12 +89,9 @@ def _additive(wfa: WFA, text: str, absence: str) -> Attribution:
 
 
 def _with_deletions(wfa: WFA, found: Attribution) -> Attribution:
-    """With the output if each word were deleted, and the kinds of rows that the words went through.
-
-    The former follow from forward vectors `α_t = d_t` and backward matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
-    """
-    ids = wfa.encoder.encode_tokens([found.words]).values
-    forward, backward = forward_backward(wfa, ids)
-    without = np.einsum("tn,tnc->tc", forward[:-1], backward[1:])
+    """With the output if each word were deleted, and the kinds of rows that the words went through."""
+    ids = wfa.encoder.encode_tokens([found.words])
+    vectors = np.vstack([wfa.initial, wfa.state_vectors(ids, every=True)])
+    without = wfa.read_out(vectors[-1:]) - exact_marginals(wfa, ids, DELETE, z=1.0).values
     in_unit = without if found.unit == wfa.unit else wfa.probabilities(without)
-    return replace(found, without=in_unit, row_shares=wfa.row_shares(ids, forward[:-1]))
+    return replace(found, without=in_unit, row_shares=wfa.row_shares(ids.values, vectors[:-1]))

@@ -189,7 +189,7 @@ def _restored(file: StoredFile) -> BlockSums:
 class Importance(RowResult):
     """Means over a corpus for words, or for pairs of words "first × second"."""
 
-    per_row = ("names", "counts", "mean", "size", "mean_error", "size_error")
+    per_row = ("names", "counts", "mean", "size", "mean_error", "size_error", "correction", "correction_error")
 
     names: tuple[str, ...]
     counts: NDArray[np.int64]  # (names,): occurrences
@@ -200,6 +200,9 @@ class Importance(RowResult):
     class_names: tuple[str, ...]
     unit: str
     absence: str
+    error: float = 0.0  # of quadrature, in every mean at most
+    correction: NDArray[np.float64] | None = None  # (names, classes): mean of φ(network) − φ(automaton)
+    correction_error: NDArray[np.float64] | None = None  # (names, classes): its standard error
 
     @classmethod
     def of_sums(cls, wfa: WFA, names: Sequence[str], sums: KeyedSums, absence: str) -> Importance:
@@ -232,8 +235,10 @@ class Importance(RowResult):
         return f"Mean φ and |φ| of {len(self):,} names by class, with 95 % half-widths ({self.unit})"
 
     def rows(self) -> list[dict[str, Any]]:
-        mean_half, size_half = _Z * self.mean_error, _Z * self.size_error
-        parts = {"mean": self.mean, "mean ±": mean_half, "size": self.size, "size ±": size_half}
+        parts = {"mean": self.mean, "mean ±": _Z * self.mean_error}
+        parts |= {"size": self.size, "size ±": _Z * self.size_error}
+        if self.correction is not None and self.correction_error is not None:
+            parts |= {"correction": self.correction, "correction ±": _Z * self.correction_error}
         return [
             {"name": name, "count": int(self.counts[row])}
             | {
@@ -280,43 +285,6 @@ def pair_importance(
     return Importance.of_sums(wfa, names, sums, absence)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Population(RowResult):
-    """Mean Shapley values of words over all texts of the corpus's bigram model, and how far off the automaton is."""
-
-    per_row = ("names", "counts", "mean", "correction", "correction_error")
-
-    names: tuple[str, ...]
-    counts: NDArray[np.int64]  # (names,): occurrences in the extraction texts
-    mean: NDArray[np.float64]  # (names, classes): E[φ] of the automaton; |E[φ]| is a lower bound of E|φ|
-    correction: NDArray[np.float64]  # (names, classes): mean of φ(network) − φ(automaton); NaN for words not sampled
-    correction_error: NDArray[np.float64]  # (names, classes): its standard error; NaN for words sampled once
-    error: float  # bound of the quadrature error in every mean
-    class_names: tuple[str, ...]
-    unit: str
-    absence: str
-
-    def for_class(self, class_name: str, k: int = 10) -> Population:
-        """The `k` words that raise a class most."""
-        return self.largest(self.mean[:, class_column(self.class_names, class_name)], k)
-
-    @property
-    def title(self) -> str:
-        return f"Mean φ of {len(self):,} words over all texts of the bigram model ({self.unit})"
-
-    def rows(self) -> list[dict[str, Any]]:
-        parts = {"mean": self.mean, "correction": self.correction, "correction ±": _Z * self.correction_error}
-        return [
-            {"name": name, "count": int(self.counts[row])}
-            | {
-                f"{label} {part}": float(values[row, at])
-                for at, label in enumerate(self.class_names)
-                for part, values in parts.items()
-            }
-            for row, name in enumerate(self.names)
-        ]
-
-
 def population_importance(
     wfa: WFA,
     model: PrefixClassifier | None = None,
@@ -324,14 +292,16 @@ def population_importance(
     *,
     absence: str = "delete",
     min_count: int = 5,
+    contexts: int = 32,
     queries: int = 32,
     seed: int = 0,
-) -> Population:
-    """Mean φ of every word that occurs `min_count` times in extraction, over all texts of the corpus's bigram model.
+) -> Importance:
+    """Means of every word that occurs `min_count` times in extraction, over all texts of the corpus's bigram model.
 
-    No text is sampled for the automaton's means: they are sums over clusters of words × automaton states.
-    `word_importance` has the means over real texts, of |φ| too. With the model, `texts` are sampled texts on which the
-    network is asked for some coalitions; what the automaton gets wrong there is the correction of their words.
+    No text is sampled for mean φ: it is a sum over clusters of words × automaton states. |φ| is not linear in the
+    automaton, so its mean is over random contexts of each word, with a standard error; φ is exact in each of them.
+    With the model, `texts` are sampled texts on which the network is asked for some coalitions; what the automaton gets
+    wrong there is the correction of their words, NaN for other words.
 
     Args:
         wfa: the automaton, extracted by this version: its file has the bigrams.
@@ -339,25 +309,29 @@ def population_importance(
         texts: with a model: texts to ask it about, as the corpus has them.
         absence: what an absent word is: "delete", "unknown" or, without a model, "background".
         min_count: words that were seen less often are left out.
+        contexts: in which |φ| is measured, for each cluster of words.
         queries: coalitions of each text that the model is asked for.
-        seed: of the coalitions.
+        seed: of contexts and coalitions.
     """
     ids = np.flatnonzero(wfa.word_counts >= max(1, min_count)).astype(np.int32)
     if len(ids) == 0:
         raise InputError(f"no word occurs {min_count} times in the extraction texts; lower the minimum count")
-    mean, error = population_values(wfa, ids, absence)
-    correction, deviation = np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    if model is not None:
-        check_network_game(model, wfa, absence)
-        sums = KeyedSums.nothing(len(wfa.class_names))
-        for text in texts:
-            sums += KeyedSums.of(*residual_values(wfa, model, text, absence, queries, seed))
-        found = Importance.of_sums(wfa, [""] * len(sums.keys), sums, absence)
-        _, rows, places = np.intersect1d(ids, sums.keys, return_indices=True)
-        correction[rows], deviation[rows] = found.mean[places], found.mean_error[places]
-    names = tuple(wfa.encoder.vocabulary.decode(ids))
-    counts = wfa.word_counts[ids]
-    return Population(names, counts, mean, correction, deviation, error, wfa.class_names, wfa.unit, absence)
+    if contexts < 2:
+        raise InputError(f"a standard error needs at least 2 contexts, not {contexts}", code="option-value")
+    means = population_values(wfa, ids, absence, contexts, np.random.default_rng(seed))
+    names, counts = tuple(wfa.encoder.vocabulary.decode(ids)), wfa.word_counts[ids]
+    found = Importance(names, counts, **means, class_names=wfa.class_names, unit=wfa.unit, absence=absence)
+    if model is None:
+        return found
+    check_network_game(model, wfa, absence)
+    sums = KeyedSums.nothing(len(wfa.class_names))
+    for text in texts:
+        sums += KeyedSums.of(*residual_values(wfa, model, text, absence, queries, seed))
+    asked = Importance.of_sums(wfa, [""] * len(sums.keys), sums, absence)
+    correction, deviation = np.full_like(found.mean, np.nan), np.full_like(found.mean, np.nan)
+    _, rows, places = np.intersect1d(ids, sums.keys, return_indices=True)
+    correction[rows], deviation[rows] = asked.mean[places], asked.mean_error[places]
+    return replace(found, correction=correction, correction_error=deviation)
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:

@@ -267,7 +267,7 @@ class RandomContext:
         mean = mean_matrix(wfa)
         longer = len(lengths) - np.cumsum(np.bincount(lengths))[:-1]  # texts with more than a words, a = 0, 1, …
         before, after = np.zeros(wfa.states), np.zeros((wfa.states, len(wfa.class_names)))
-        row, columns = wfa.initial, wfa.read_out(np.eye(wfa.states))
+        row, columns = wfa.initial, wfa.final
         for share in longer / longer.sum():
             before, after = before + share * row, after + share * columns
             row, columns = row @ mean, mean @ columns

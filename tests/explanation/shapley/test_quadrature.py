@@ -26,8 +26,8 @@ from wfalens.explanation.shapley.game import (
     every_coalition_weights,
 )
 from wfalens.explanation.shapley.quadrature import (
-    exact_banzhaf,
     exact_interactions,
+    exact_marginals,
     exact_shapley,
     gauss_legendre,
     largest_marginal,
@@ -54,7 +54,7 @@ def test_values_equal_their_definition(case, absence):
     found, errors = exact_shapley(case.wfa, case.ragged, absence)
     close(found.values, shapley_by_definition(values), values)
     assert errors[0] == 0
-    close(exact_banzhaf(case.wfa, case.ragged, absence).values, banzhaf_by_definition(values), values)
+    close(exact_marginals(case.wfa, case.ragged, absence, 0.5).values, banzhaf_by_definition(values), values)
 
 
 @given(cases(most_words=5), absences)

@@ -46,7 +46,7 @@ def mean_parts(wfa: LinearWFA) -> NDArray[np.float64]:
 def mean_matrix(wfa: WFA) -> NDArray[np.float64]:
     """`B = Σσ p(σ)·Êσ`, p the frequencies in the extraction corpus. -> (n, n)"""
     if isinstance(wfa, LinearWFA):
-        return _once(wfa, "matrix", lambda: _of_parts(wfa, mean_parts(wfa)))
+        return _once(wfa, "matrix", lambda: wfa.matrices_of(mean_parts(wfa)))
     return _once(wfa, "matrix", lambda: _word_means(wfa.matrices, _frequencies(wfa), wfa.states))
 
 
@@ -56,7 +56,7 @@ def cluster_matrices(wfa: WFA) -> NDArray[np.float64]:
     def computed() -> NDArray[np.float64]:
         shares = bigrams_of(wfa).word_shares(wfa.word_counts)
         if isinstance(wfa, LinearWFA):
-            return _of_parts(wfa, _word_means(_part_tables(wfa), shares, wfa.states))
+            return wfa.matrices_of(_word_means(_part_tables(wfa), shares, wfa.states))
         return _word_means(wfa.matrices, shares, wfa.states)
 
     return _once(wfa, "clusters", computed)
@@ -86,15 +86,6 @@ def _frequencies(wfa: WFA) -> NDArray[np.float64]:
 
 def _part_tables(wfa: LinearWFA) -> Callable[[NDArray[np.int32]], NDArray[np.floating]]:
     return lambda ids: np.moveaxis(wfa.layers.parts(ids), 1, 0)
-
-
-def _of_parts(wfa: LinearWFA, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Matrices of decays, gates and entries; (…, 3, n − 1) -> (…, n, n)"""
-    decay, gate, entry = np.moveaxis(parts, -2, 0)
-    matrix = np.zeros((*decay.shape[:-1], wfa.states, wfa.states))
-    matrix[..., :-1, :-1] = decay[..., None] * np.eye(wfa.states - 1) + wfa.links * gate[..., None, :]
-    matrix[..., -1, :-1], matrix[..., -1, -1] = entry, 1
-    return matrix
 
 
 def _word_means(
@@ -151,7 +142,7 @@ def bigram_values(
     matrices, chain = cluster_matrices(wfa), bigrams_of(wfa).transitions
     edge, length = len(matrices), len(ids)
     cluster = np.concatenate([[edge], bigrams_of(wfa).cluster[ids], [edge]])
-    words, final = wfa.matrices(ids), wfa.read_out(np.eye(wfa.states))
+    words, final = wfa.matrices(ids), wfa.final
     before = np.zeros((length + 2, len(z), wfa.states))  # position t is present, its word not yet read
     spread = partial(_spread, chain=chain, cluster=cluster, gap=1 - z)
     for at in range(length + 1):

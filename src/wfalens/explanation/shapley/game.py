@@ -49,9 +49,9 @@ def compiled_game(wfa: WFA, ids: NDArray[np.int32], absence: str) -> tuple[Steps
     if absence != DELETE:
         one = wfa.layers.parts(np.array([UNKNOWN], np.int32)) if absence == HIDE else mean_parts(wfa)[:, None]
         parts, absent = np.concatenate([parts, one], 1), len(distinct)
-    links = np.array(wfa.links)
     decay, gate, entry = np.ascontiguousarray(parts)  # one layout: kernels are compiled for each
-    return LayeredSteps(decay, gate, entry, links, np.ascontiguousarray(links.T), wfa.factors.width), words, absent
+    columns = np.ascontiguousarray(wfa.links.T)
+    return LayeredSteps(decay, gate, entry, wfa.links, columns, wfa.factors.width), words, absent
 
 
 def absent_step(wfa: WFA, vectors: NDArray[np.float64], absence: str) -> NDArray[np.float64]:

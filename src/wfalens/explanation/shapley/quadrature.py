@@ -38,10 +38,13 @@ def exact_shapley(
     return _integrated(wfa, ids, absence, gauss_legendre_each(counts[which])), np.array(errors)[which]
 
 
-def exact_banzhaf(wfa: WFA, ids: Ragged[np.int32], absence: str) -> Ragged[np.float64]:
-    """Banzhaf values: the mean over all coalitions, which is the integrand at z = ½. -> (tokens, classes)"""
+def exact_marginals(wfa: WFA, ids: Ragged[np.int32], absence: str, z: float) -> Ragged[np.float64]:
+    """The integrand: marginals where every other word is present with probability z. -> (tokens, classes)
+
+    z = ½ is the mean over all coalitions, Banzhaf's value; z = 1 leaves the word out of the whole text.
+    """
     spans = np.tile(np.array([0, 1]), (len(ids), 1))
-    return _integrated(wfa, ids, absence, (spans, np.array([0.5]), np.array([1.0])))
+    return _integrated(wfa, ids, absence, (spans, np.array([z]), np.array([1.0])))
 
 
 def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[NDArray[np.float64]]:
@@ -52,7 +55,7 @@ def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[ND
     if absence == BIGRAM:
         raise InputError("pairs have no exact interactions with the absence bigram; n_shapley has them", code="absence")
     steps, words, absent = compiled_game(wfa, ids.values, absence)
-    initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
+    initial, final = np.array(wfa.initial), np.array(wfa.final)
     found = [np.zeros((int(length), int(length), len(wfa.class_names))) for length in ids.lengths]
 
     def work(first: int, last: int) -> None:
@@ -72,7 +75,7 @@ def _integrated(wfa: WFA, ids: Ragged[np.int32], absence: str, nodes: Nodes) -> 
         found = [bigram_values(wfa, text, *each) for text, each in zip(ids, own, strict=True)]
         return Ragged(np.concatenate([np.zeros((0, len(wfa.class_names))), *found]), ids.offsets)
     steps, words, absent = compiled_game(wfa, ids.values, absence)
-    initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
+    initial, final = np.array(wfa.initial), np.array(wfa.final)
     sum_to_zero = isinstance(wfa, LinearWFA)  # log-odds do, over the classes: the last one need not be computed
     final = np.ascontiguousarray(final[:, :-1]) if sum_to_zero else final
     values = np.zeros((len(words), final.shape[1]))
@@ -110,6 +113,7 @@ def node_count(length: int, tolerance: float, scale: float) -> int:
     return fewer.start + bisect_left(fewer, True, key=lambda n: quadrature_error(length, n, scale) <= tolerance)
 
 
+@lru_cache(maxsize=1 << 14)
 def quadrature_error(length: int, nodes: int, scale: float) -> float:
     """A bound of the error of `nodes` nodes for a text of `length` words whose marginals are at most `scale`.
 
@@ -129,5 +133,4 @@ def largest_marginal(wfa: WFA) -> float:
     """The most that a word can change a class weight, in any text."""
     if not isinstance(wfa, LinearWFA):
         return 1.0  # weights are probabilities, or less where mass was lost
-    final = wfa.read_out(np.eye(wfa.states))[:-1]
-    return 2 * float((wfa.bounds @ np.abs(final)).max())
+    return 2 * float((wfa.bounds @ np.abs(wfa.final[:-1])).max())

@@ -24,6 +24,7 @@ from wfalens.jit import njit
 
 IDENTITY, MEAN = -1, -2  # steps that are not those of a word: nothing at all, a random word (stochastic kind)
 _COLUMNS = 64  # of a panel in the backward pass: nodes × classes
+_LANES = 8  # numbers in double precision of the widest vectors
 FAST = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN and infinities keep their meaning
 
 
@@ -312,10 +313,12 @@ def _step_back(step, absent, steps, z, panel, scratch):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _final_panel(final, nodes):  # type: ignore[no-untyped-def]
-    """F for every node; (n, C) -> (n, C · Q)"""
-    panel = np.empty((final.shape[0], final.shape[1] * nodes))
+    """F for every node; (n, C) -> (n, C · Q), and zeros: loops over full vectors are the fastest"""
+    columns = final.shape[1] * nodes
+    full = columns if columns <= _LANES else (columns + _LANES - 1) // _LANES * _LANES
+    panel = np.zeros((final.shape[0], full))
     for i in range(final.shape[0]):
-        for at in range(final.shape[1] * nodes):
+        for at in range(columns):
             panel[i, at] = final[i, at // nodes]
     return panel
 

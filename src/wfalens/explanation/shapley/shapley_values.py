@@ -31,7 +31,7 @@ from wfalens.explanation.shapley.game import (
     empty_weights,
     every_coalition_weights,
 )
-from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_banzhaf, exact_interactions, exact_shapley
+from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_interactions, exact_marginals, exact_shapley
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.text.encoder import TextEncoder
@@ -135,7 +135,8 @@ def coalition_probabilities(
 def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
     """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
     words, ids = read_text(wfa.encoder, text)
-    base, values = empty_weights(wfa, ids.lengths, checked_absence(absence))[0], exact_banzhaf(wfa, ids, absence).values
+    base = empty_weights(wfa, ids.lengths, checked_absence(absence))[0]
+    values = exact_marginals(wfa, ids, absence, 0.5).values
     about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": BANZHAF, "absence": absence}
     return Attribution(words=words, base=base, output=wfa.weights(ids)[0], values=values, **about)
 
