@@ -170,7 +170,9 @@ def test_means_over_the_bigram_model_follow_those_over_texts_and_are_corrected_b
     wfa = copy(newsroom_wfa)
     wfa.bigrams = WordBigrams.of_texts(wfa.ids(load_dataset("newsroom", "train").texts[:500]), len(wfa.word_counts))
     plain = population_importance(wfa)
-    assert np.isnan(plain.correction).all()
+    assert plain.correction is None
+    assert (np.abs(plain.mean) <= plain.size).all()
+    assert {"size", "size ±"} <= {key.split(" ", 1)[1] for key in plain.rows()[0] if key.startswith("us ")}
     over_texts = word_importance(wfa, texts, min_count=5)
     rows = [plain.names.index(name) for name in over_texts.names if name in plain.names]
     kept = [at for at, name in enumerate(over_texts.names) if name in plain.names]

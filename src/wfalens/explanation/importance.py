@@ -316,8 +316,8 @@ def population_importance(
     ids = np.flatnonzero(wfa.word_counts >= max(1, min_count)).astype(np.int32)
     if len(ids) == 0:
         raise InputError(f"no word occurs {min_count} times in the extraction texts; lower the minimum count")
-    if contexts < 2:
-        raise InputError(f"a standard error needs at least 2 contexts, not {contexts}", code="option-value")
+    if contexts < 3:
+        raise InputError(f"a standard error needs at least 3 contexts, not {contexts}", code="option-value")
     means = population_values(wfa, ids, absence, contexts, np.random.default_rng(seed))
     names, counts = tuple(wfa.encoder.vocabulary.decode(ids)), wfa.word_counts[ids]
     found = Importance(names, counts, **means, class_names=wfa.class_names, unit=wfa.unit, absence=absence)

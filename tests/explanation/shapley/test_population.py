@@ -45,7 +45,7 @@ def test_means_equal_enumeration_over_all_texts(make, absence):
     wfa, rng = make().wfa, np.random.default_rng(1)
     wfa.word_counts, wfa.bigrams = np.array([0, 3, 2, 6]), short_texts(rng, 10**6)
     mean, size = enumerated(wfa, absence)
-    found = population_values(wfa, np.arange(1, WORDS, dtype=np.int32), absence, 2, rng)
+    found = population_values(wfa, np.arange(1, WORDS, dtype=np.int32), absence, 3, rng)
     scale = size.max()
     np.testing.assert_allclose(found["mean"], mean, atol=1e-6 + 1e-3 * found["error"] + 1e-9 * scale)
     assert found["error"] < 1e-4
