@@ -1,7 +1,9 @@
 """The report: one file that carries everything, says what it leaves out, and works whatever is missing."""
 
+import importlib
 import json
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -30,6 +32,14 @@ def read(path):
     text = path.read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     return json.loads(found[1]), text.replace(found[1], "")
+
+
+@pytest.mark.parametrize("missing", ["starlette", "fastapi", "uvicorn", "matplotlib"])
+def test_reports_need_no_extra_that_only_the_server_or_plots_need(missing, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("wfalens.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert importlib.import_module("wfalens.report").write_report
 
 
 def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):

@@ -13,10 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wfalens.report.page import LIVE_POLICY, to_json
+from wfalens.report.server.serve import EVERYWHERE, LOOPBACK
 
 MAX_BODY = 64 * 1024
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only if the user says so
 _TOO_LARGE = f"a request may have at most {MAX_BODY:,} bytes"
 _LOG = logging.getLogger(__name__)
 _HEADERS = {

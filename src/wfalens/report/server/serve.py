@@ -14,9 +14,10 @@ from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.report.server.guard import EVERYWHERE, LOOPBACK
 from wfalens.report.study import Study, study_of
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only if the user says so
 _PORTS_TRIED, _LAST_PORT = 20, 65535
 
 

@@ -17,8 +17,9 @@ from starlette.exceptions import HTTPException
 from wfalens.errors import WfalensError
 from wfalens.report import views
 from wfalens.report.page import live_html, script, style, to_json
-from wfalens.report.server.guard import LOOPBACK, Guard
+from wfalens.report.server.guard import Guard
 from wfalens.report.server.jobs import Jobs, Task
+from wfalens.report.server.serve import LOOPBACK
 from wfalens.report.study import Study
 from wfalens.report.views import WordTable
 
