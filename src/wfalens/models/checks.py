@@ -104,23 +104,13 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.floating]:
     return shares
 
 
-def two_sided(second: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The probability of the second of two classes, beside that of the first: (…, 1) -> (…, 2)."""
-    return np.concatenate([1 - second, second], -1)
-
-
-def two_sided_logits(second: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The log-odds of the second of two classes, beside 0 for the first: (…, 1) -> (…, 2)."""
-    return np.concatenate([np.zeros_like(second), second], -1)
-
-
 PROBABILITIES, LOGITS, BINARY, BINARY_LOGITS = "probabilities", "logits", "binary", "binary_logits"
 ONE_COLUMN = (BINARY, BINARY_LOGITS)  # of the second of two classes: its probability, or its log-odds
 READOUTS: dict[str, Readout] = {
     PROBABILITIES: lambda values: values,
     LOGITS: softmax,
-    BINARY: two_sided,
-    BINARY_LOGITS: lambda values: softmax(two_sided_logits(values)),
+    BINARY: lambda values: np.concatenate([1 - values, values], -1),
+    BINARY_LOGITS: lambda values: softmax(np.concatenate([np.zeros_like(values), values], -1)),
 }
 
 

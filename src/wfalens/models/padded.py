@@ -201,8 +201,8 @@ class IdClassifier(Classifier):
         return trace_padded(ids, len(self.class_names), outputs, tokens)
 
 
-class PaddedTextClassifier(IdClassifier, BlackBoxClassifier):
-    """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
+class _PaddedClassifier(IdClassifier):
+    """Runs padded batches of ids (batch, time), of so many tokens at most."""
 
     def __init__(
         self,
@@ -215,6 +215,10 @@ class PaddedTextClassifier(IdClassifier, BlackBoxClassifier):
     ) -> None:
         super().__init__(encoder, class_names, **common)
         self.run, self.tokens_per_batch = run, tokens_per_batch
+
+
+class PaddedTextClassifier(_PaddedClassifier, BlackBoxClassifier):
+    """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
     def answers(self, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float32)
@@ -224,20 +228,8 @@ class PaddedTextClassifier(IdClassifier, BlackBoxClassifier):
         return answers
 
 
-class PaddedTokenClassifier(IdClassifier):
+class PaddedTokenClassifier(_PaddedClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
-
-    def __init__(
-        self,
-        run: Run,
-        encoder: TextEncoder,
-        class_names: Sequence[object],
-        *,
-        tokens_per_batch: int = TOKENS_PER_BATCH,
-        **common: Any,
-    ) -> None:
-        super().__init__(encoder, class_names, **common)
-        self.run, self.tokens_per_batch = run, tokens_per_batch
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         return self.trace_batches(self.run, ids, self.tokens_per_batch)
