@@ -27,7 +27,7 @@ from wfalens.export.subset import Subset, chosen_ids, chosen_states, subset, wit
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 if TYPE_CHECKING:
-    from wfalens.models.onnx_graph import GraphBuilder
+    from wfalens.export.onnx_graph import GraphBuilder
 
 _MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
 
@@ -38,7 +38,7 @@ def to_onnx(
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
     try:
-        from wfalens.models.onnx_graph import GraphBuilder
+        from wfalens.export.onnx_graph import GraphBuilder
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 

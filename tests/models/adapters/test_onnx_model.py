@@ -344,7 +344,6 @@ def test_a_missing_package_names_the_extra(letters, tmp_path, monkeypatch, packa
     model = RNNClassifier.untrained(RNNConfig(hidden=4), letters, CLASSES)
     export_onnx(model, tmp_path / "m.onnx")
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "wfalens.models.onnx_graph", raising=False)
     arguments = (tmp_path / "m.onnx",) if act is wrap else (model, tmp_path / "n.onnx")
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*'wfalens\[onnx\]'"):
         act(*arguments)

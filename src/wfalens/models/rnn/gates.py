@@ -66,9 +66,9 @@ def zero_state(layers: nn.RNNBase, batch: int) -> Tensor:
 def recurrent_step(layers: nn.RNNBase, inputs: Tensor, state: Tensor) -> Tensor:
     """One step; (batch, inputs), (batch, width) -> the new state (batch, width)"""
     is_lstm = isinstance(layers, nn.LSTM)
-    parts = state.view(len(state), -1, layers.num_layers, layers.hidden_size).permute(1, 2, 0, 3).contiguous()
+    parts = state.view(state.shape[0], -1, layers.num_layers, layers.hidden_size).permute(1, 2, 0, 3).contiguous()
     _, after = layers(inputs[:, None], tuple(parts) if is_lstm else parts[0])
-    return torch.stack(after if is_lstm else (after,)).permute(2, 0, 1, 3).reshape(state.shape)
+    return torch.stack(after if is_lstm else (after,)).permute(2, 0, 1, 3).flatten(1)
 
 
 def last_hidden(layers: nn.RNNBase, state: Tensor) -> Tensor:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor, nn
 
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.models.contract import is_language_model
 from wfalens.models.preprocessing import METADATA, Preprocessing
-from wfalens.models.rnn.classifier import RNNClassifier
+from wfalens.models.rnn.classifier import RNNClassifier, RNNNetwork
+from wfalens.models.rnn.gates import last_hidden, recurrent_step
 from wfalens.storage import write_atomically
 
-_OPERATORS = {"lstm": "LSTM", "gru": "GRU", "elman": "RNN"}
-# torch's gates in the order of ONNX: input, output, forget, cell; update, reset, hidden
-_GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "elman": (0,)}
+_OPSET = 17  # old enough for the runtimes in use
+_INPUTS, _OUTPUTS = ("ids", "state"), ("probabilities", "new_state")
+
+
+class _Step(nn.Module):
+    """One step of a network: ids (batch,), state (batch, width) -> probabilities, the new state."""
+
+    def __init__(self, network: RNNNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, ids: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        layers = self.network.recurrent
+        after = recurrent_step(layers, self.network.embedding(ids), state)
+        return self.network.output(last_hidden(layers, after)).softmax(-1), after
 
 
 def export_onnx(model: RNNClassifier, path: str | Path) -> None:
@@ -35,7 +49,7 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
         ('neg', 'pos')
     """
     try:
-        from wfalens.models.onnx_graph import GraphBuilder
+        import onnx
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
@@ -43,49 +57,23 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
         raise InputError(
             "a language model begins with a symbol of its own, which a step graph that starts at zero lacks"
         )
-    config = model.config
-    weights = {name: tensor.numpy() for name, tensor in model.network.state_dict().items()}
-    width, parts = model.initial_state(1).shape[1], 2 if config.cell == "lstm" else 1
-    graph = GraphBuilder()
-    time = graph.hold([0])  # the axis
-    before = graph.add_all("Split", ["state"], width // config.hidden, axis=1)
-    row = graph.add("Gather", graph.hold(weights["embedding.weight"]), "ids")
-    below = graph.add("Unsqueeze", row, time)  # (1, batch, width): one step
-    after: list[list[str]] = [[] for _ in range(parts)]
-    gru = {"linear_before_reset": 1} if config.cell == "gru" else {}  # as torch does it
-    for layer in range(config.layers):
-        # the parts stand one after the other, each with all its layers
-        states = [graph.add("Unsqueeze", before[part * config.layers + layer], time) for part in range(parts)]
-        named = [graph.hold(value) for value in _cell_weights(config.cell, weights, layer)]
-        inputs = [below, *named, "", *states]
-        new = graph.add_all(_OPERATORS[config.cell], inputs, parts, skipped=1, hidden_size=config.hidden, **gru)
-        below = new[0]  # (1, batch, hidden)
-        for kept, name in zip(after, new, strict=True):
-            kept.append(graph.add("Squeeze", name, time))
-    new_state = graph.add("Concat", *(name for kept in after for name in kept), axis=1)
-    linear = [graph.hold(weights[name]) for name in ("output.weight", "output.bias")]
-    probabilities = graph.add("Softmax", graph.add("Gemm", after[0][-1], *linear, transB=1), axis=1)
-    preprocessing = Preprocessing.of(
-        model.encoder, model.class_names, initial_output=tuple(map(float, model.initial_output.astype(np.float64)))
-    )
-    blob = graph.model(
-        "wfalens",
-        {"ids": (np.int64, ["batch"]), "state": (np.float32, ["batch", width])},
-        {
-            "probabilities": (probabilities, (np.float32, ["batch", len(model.class_names)])),
-            "new_state": (new_state, (np.float32, ["batch", width])),
-        },
-        {METADATA: preprocessing.to_json()},
-    )
-    write_atomically(Path(path), blob)
-
-
-def _cell_weights(cell: str, weights: dict[str, Any], layer: int) -> tuple[NDArray[np.float32], ...]:
-    """Torch's weights W, R and B in the order of ONNX, with a leading axis for its one direction."""
-
-    def ordered(name: str) -> NDArray[np.float32]:
-        gates = np.split(weights[f"recurrent.{name}_l{layer}"], len(_GATES[cell]))
-        return np.concatenate([gates[gate] for gate in _GATES[cell]])
-
-    bias = np.concatenate([ordered("bias_ih"), ordered("bias_hh")])
-    return ordered("weight_ih")[None], ordered("weight_hh")[None], bias[None]
+    example = torch.zeros(2, dtype=torch.int64), torch.from_numpy(model.initial_state(2))
+    axes, graph = {name: {0: "batch"} for name in (*_INPUTS, *_OUTPUTS)}, io.BytesIO()
+    with warnings.catch_warnings():  # that the exporter is the older one, and about batches of another size
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            _Step(model.network).eval(),
+            example,
+            graph,  # type: ignore[arg-type] # the older exporter writes to anything
+            input_names=_INPUTS,
+            output_names=_OUTPUTS,
+            dynamic_axes=axes,
+            opset_version=_OPSET,
+            dynamo=False,
+        )
+    stored = onnx.load_from_string(graph.getvalue())
+    prior = tuple(map(float, model.initial_output.tolist()))
+    preprocessing = Preprocessing.of(model.encoder, model.class_names, initial_output=prior)
+    onnx.helper.set_model_props(stored, {METADATA: preprocessing.to_json()})
+    onnx.checker.check_model(stored, full_check=True)
+    write_atomically(Path(path), stored.SerializeToString(deterministic=True))

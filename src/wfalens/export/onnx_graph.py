@@ -36,14 +36,6 @@ class GraphBuilder(Nodes):
         super().__init__(count())
         self._constants: list[Any] = []
 
-    def add_all(
-        self, operator: str, inputs: Sequence[str], outputs: int, skipped: int = 0, **attributes: Any
-    ) -> list[str]:
-        """A node with several outputs, the first of which may be skipped."""
-        names = [f"{operator.lower()}{next(self._numbers)}" for _ in range(outputs)]
-        self._nodes.append(helper.make_node(operator, list(inputs), [""] * skipped + names, **attributes))
-        return names
-
     def hold(self, values: ArrayLike) -> str:
         """A constant; whole numbers are 64 bits wide."""
         name = f"constant{next(self._numbers)}"
