@@ -23,13 +23,14 @@ def published(figures: Figures) -> str:
             rate(one["bag_cr"]),
             rate(one.get("cr_exact")),
             _smallest(one),
+            f"{one['calls']:,}" if "calls" in one else "",
             number(one.get("cpu_seconds")),
             rate(one.get("goal")),
         ]
         for name, one in figures.items()
     ]
     columns = ["network", "extracted from", "CR", "JSD", "CR of a bag of tokens", "CR with the makers' pads"]
-    return markdown([*columns, "smallest class (texts): CR", "processor s", "goal"], rows)
+    return markdown([*columns, "smallest class (texts): CR", "calls", "processor s", "goal"], rows)
 
 
 def _smallest(one: Figures) -> str:
