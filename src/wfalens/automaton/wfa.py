@@ -213,8 +213,11 @@ class WFA(Doors, ABC):
             name: one of `labels`
 
         Examples:
-            >>> WFA.load("comments.wfa").label("insult").class_names
-            ('not insult', 'insult')
+            >>> scores = lambda texts: [[0.9 * ("good" in text), 0.5] for text in texts]
+            >>> several = wl.wrap(scores, corpus.texts, labels=("praise", "other"), reads="text")
+            >>> tiny = wl.Linear(layers=1, width=4, factors=4, hidden=8, epochs=1)
+            >>> wl.extract(several, corpus, tiny).label("praise").class_names
+            ('not praise', 'praise')
         """
         columns = 2 * check_label(self.labels, name) + np.arange(2)
         part, several = self._read_out_by(columns, [self.class_names[at] for at in columns]), len(self.labels)
@@ -235,11 +238,11 @@ class WFA(Doors, ABC):
             texts: texts, or their word ids as the encoder gives them
 
         Examples:
-            >>> WFA.load("comments.wfa").label_probabilities(["you fool"]).shape
-            (1, 2)
+            >>> wfa.label_probabilities(["a good film"]).shape  # here the model chooses a class: there are no labels
+            (1, 0)
         """
-        pairs = self.predict_proba(texts).reshape(-1, max(1, len(self.labels)), 2)
-        return np.asarray(pairs[..., 1] / pairs.sum(-1))
+        pairs = self.predict_proba(texts)[:, : 2 * len(self.labels)]
+        return np.asarray(pairs[:, 1::2] / (pairs[:, ::2] + pairs[:, 1::2]))
 
     @cached_property
     def fingerprint(self) -> str:
