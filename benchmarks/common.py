@@ -24,7 +24,7 @@ import wfalens
 from wfalens.automaton import WFA, StochasticWFA
 from wfalens.extraction import Readable, extract
 from wfalens.models import RNNClassifier, Trainer
-from wfalens.monitoring.text_features import reader_of
+from wfalens.monitoring.features import reader_of
 from wfalens.text import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 

@@ -97,7 +97,7 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
     from wfalens.extraction import Paper, extract
     from wfalens.models import RNNClassifier
     from wfalens.scale import RunConfig
-    from wfalens.scale.run_config import chosen_engine
+    from wfalens.scale.file_run import chosen_engine
     from wfalens.text.files import TextFiles
 
     model = RNNClassifier.load(folder / "model.rnn")

@@ -78,7 +78,7 @@ def kernels(request):
 def room_for_all_libraries():
     """The tests' own process holds all that the suite imports, which is more than a run may take by default."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wfalens.scale.run_config.DEFAULT_MEMORY", 10**12)
+        patch.setattr("wfalens.scale.file_run.DEFAULT_MEMORY", 10**12)
         yield
 
 

@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch, news_model, headlines, test_headlines):
         return headlines if split == "train" else test_headlines
 
     assert Extent(**FEW)
-    monkeypatch.setattr(demo_command, "load_dataset", corpus)
+    monkeypatch.setattr(demo_command.text, "load_dataset", corpus)
     monkeypatch.setattr(demo_command, "_trained", lambda *_: news_model)
     monkeypatch.setattr(demo_command, "_EXTENT", FEW)
     wfa = wl.extract(news_model, headlines, wl.Stochastic(states=8, completion="probe", abstraction="outputs"))

@@ -18,7 +18,8 @@ from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, completi
 from wfalens.extraction.stochastic.count_files import CountTask
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.run_config import FileRun, RunConfig
+from wfalens.scale.file_run import FileRun
+from wfalens.scale.run_config import RunConfig
 from wfalens.text import WordVectors
 from wfalens.text.files import TextFiles
 
@@ -290,13 +291,13 @@ class TestFailing:
         assert not (tmp_path / "parts").exists()
 
     def test_memory_that_runs_out_ends_the_run_and_keeps_what_is_done(self, tmp_path, files, model, monkeypatch):
-        monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 10**9)
+        monkeypatch.setattr("wfalens.scale.file_run.resident_with_children", lambda: 10**9)
         record = FileRun.record
 
         def grows(self, event, **facts):
             record(self, event, **facts)
             if event.startswith("counts"):
-                monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 3 * 10**9)
+                monkeypatch.setattr("wfalens.scale.file_run.resident_with_children", lambda: 3 * 10**9)
 
         monkeypatch.setattr(FileRun, "record", grows)
         stream = stream_of(tmp_path, files, memory=2 * 10**9)

@@ -27,7 +27,7 @@ from wfalens.extraction.stochastic.tuning import (
 from wfalens.memory import free, resident_with_children
 from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.run_config import FileRun
+from wfalens.scale.file_run import FileRun
 from wfalens.scale.sample import SampledFiles
 
 

@@ -25,8 +25,8 @@ from wfalens.monitoring import (
     text_features,
     watch,
 )
-from wfalens.monitoring.text_features import Walks
-from wfalens.monitoring.watch import ATTACKED, decoded
+from wfalens.monitoring.features import Walks
+from wfalens.monitoring.watcher import ATTACKED, decoded
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 

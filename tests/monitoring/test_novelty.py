@@ -11,7 +11,7 @@ from wfalens.models import wrap
 from wfalens.models.inference import last_outputs
 from wfalens.monitoring import Alarms, UsualTexts, Watcher
 from wfalens.monitoring.novelty import SIGNALS, Answers, BigramModel, text_signals
-from wfalens.monitoring.watch import (
+from wfalens.monitoring.watcher import (
     CLASS_SHARES,
     STRANGE_TEXTS,
     ConformalMartingale,

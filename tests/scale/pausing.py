@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.waiting import wait_until
 from wfalens.cli.main import run
-from wfalens.scale.run_config import FileRun
+from wfalens.scale.file_run import FileRun
 
 
 def main() -> None:

@@ -9,16 +9,13 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 import wfalens as wl
-from wfalens import models
+from wfalens import models, text
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.library import explanation, report
 from wfalens.cli.output import check_folder, print_json, print_result, print_rows, say
-from wfalens.text import wordllama_vectors
-from wfalens.text.datasets.catalogue import DATASETS, load_dataset
+from wfalens.text.datasets import NAMES
 from wfalens.validation import check_choice
 
 _LONGEST_EXAMPLE, _SUREST = 16, 0.95  # words of the text that is explained, and the automaton's confidence at most
@@ -32,7 +29,7 @@ command = new_group()
 def demo(
     settings: Settings,
     out: Annotated[Path, opt.value("--out -o", "FOLDER", "Where files are written.")] = Path("demo"),
-    dataset: Annotated[str, opt.value("--dataset", "NAME", f"Data set: {', '.join(DATASETS)}.")] = "rotten_tomatoes",
+    dataset: Annotated[str, opt.value("--dataset", "NAME", f"Data set: {', '.join(NAMES)}.")] = "rotten_tomatoes",
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that explain what the network does.
 
@@ -44,14 +41,14 @@ def demo(
     Example:
       wfalens demo --out demo
     """
-    check_choice("data set", dataset, DATASETS)
+    check_choice("data set", dataset, NAMES)
     check_folder(out)
     began = time.perf_counter()
     step = (lambda _text: None) if settings.as_json else say
-    train, test = (load_dataset(dataset, split, settings.texts.data) for split in ("train", "test"))
+    train, test = (text.load_dataset(dataset, split, settings.texts.data) for split in ("train", "test"))
     paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
     step(f"step 1 of 4: training an LSTM on {len(train):,} texts of {dataset}")
-    model = _trained(train, DATASETS[dataset])
+    model = _trained(train, text.DATASETS[dataset])
     model.save(paths["rnn"])
     step(f"   wrote {paths['rnn']}\nstep 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`extract` trains")
     step("   longer), and choosing the most faithful one on held-out texts")
@@ -62,7 +59,7 @@ def demo(
     step("step 4 of 4: explaining the network through the automaton, and writing a page")
     opinion = explanation.opinion_lines(model, test)
     example = explanation.explain(wfa, _example(wfa, test))
-    vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
+    vectors = text.wordllama_vectors(model.encoder.vocabulary.words[2:])
     study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train)
     report.write_report(study, paths["html"], report.Extent(**_EXTENT))
     found = study.findings
@@ -92,9 +89,11 @@ def demo(
 
 def _trained(texts: Any, known: Any) -> Any:
     """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
+    import numpy as np
+
     reading = {"tokenizer": known.tokenizer, "max_length": known.max_length}
     words = wl.TextEncoder.of_texts(texts.texts, **reading).vocabulary.words[2:]
-    vectors = wordllama_vectors(words)
+    vectors = text.wordllama_vectors(words)
     table = np.zeros((len(words), vectors.width), np.float32)  # words without a vector begin at 0
     place = {word: at for at, word in enumerate(words)}
     table[[place[word] for word in vectors.words]] = vectors.matrix
@@ -117,8 +116,8 @@ def _example(wfa: Any, texts: Any) -> str:
     """A text to look at: not long, and not clear from its first word on."""
     confidence, lengths = wfa.confidence(texts.texts), wfa.encoder.encode(texts.texts).lengths
     fits = (lengths > 1) & (lengths <= _LONGEST_EXAMPLE) & (confidence < _SUREST)
-    chosen = np.flatnonzero(fits) if fits.any() else np.flatnonzero(lengths > 0)
-    return str(texts.texts[int(chosen[np.argmax(confidence[chosen])])])
+    chosen = fits if fits.any() else lengths > 0
+    return str(texts.texts[(confidence * chosen).argmax()])
 
 
 def _print_rates(found: Any) -> None:

@@ -16,8 +16,9 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
+from wfalens.scale.file_run import FileRun, open_run
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig
+from wfalens.scale.run_config import DEFAULT_SAMPLE, RunConfig
 from wfalens.scale.sample import CorpusScan, scan_files
 from wfalens.storage import StoredFile, Tensors
 from wfalens.text.files import TextFiles, with_labels
@@ -76,7 +77,7 @@ def compare_files(
         if remark:
             progress.say(remark)
     about = {"automaton": wfa.fingerprint, "seed": seed, "model": model.fingerprint, **model.encoder.settings}
-    with (run or RunConfig()).opened(files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
+    with open_run(run or RunConfig(), files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
         classes = {name: number for number, name in enumerate(wfa.class_names)} if files.has_labels else None
         scan = scan_files(opened, wfa.encoder, seed, classes)
         comparison, rows = _compare_blocks(wfa, model, scan, opened)

@@ -26,6 +26,7 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.results import RowResult
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
+from wfalens.scale.file_run import open_run
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import RunConfig
 from wfalens.scale.sample import scan_files
@@ -154,7 +155,7 @@ class SumTask:
 def _file_sums(wfa: WFA, source: TextFiles, of: str, absence: str, run: RunConfig) -> KeyedSums:
     about = {"automaton": wfa.fingerprint, "sums": of, "absence": absence}
     total = nothing = KeyedSums.nothing(len(wfa.class_names))
-    with run.opened(source, about, _NO_SAMPLE) as opened:
+    with open_run(run, source, about, _NO_SAMPLE) as opened:
         scan = scan_files(opened, wfa.encoder, seed=0)
         work = BlockTask(
             title="explaining texts",

@@ -24,6 +24,7 @@ from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.progress import say, shown
 from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import RowCounts
+from wfalens.scale.file_run import open_run
 from wfalens.scale.run_config import DEFAULT_SAMPLE, RunConfig
 from wfalens.scale.sample import SampledFiles, scan_files
 from wfalens.text.corpus import Corpus, as_texts
@@ -202,7 +203,7 @@ def _from_files(files: TextFiles, method: Method | None, run: RunConfig, request
     else:
         resolved = method.resolved(request)
         parameters, tokens = resolved.parameters(request), resolved.sample_tokens
-    with run.opened(files, provenance(model, parameters), tokens) as opened:
+    with open_run(run, files, provenance(model, parameters), tokens) as opened:
         scan = scan_files(opened, model.encoder, request.seed, classes)
         rows, sample = scan.rows, scan.sample
         if scan.is_whole or not isinstance(method, StateMethod):  # which counts all texts, and says it then

@@ -15,7 +15,8 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
-from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, text_features
+from wfalens.monitoring.features import FEATURES, ReferenceStats, SynonymDefense, text_features
+from wfalens.monitoring.monitoring_options import ATTACKS, DetectOptions
 from wfalens.progress import shown
 from wfalens.results import Result, plain
 from wfalens.robustness.attack.recipes import AttackContext
@@ -23,10 +24,9 @@ from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.storage import file_text, write_atomically
 from wfalens.text.corpus import Corpus
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, Options, check_choice, option, real, whole
+from wfalens.validation import check_choice
 
 FORMAT = "wfalens detector"
-ATTACKS = ("guided", "greedy", "random-word")
 _ARRAYS, _NUMBERS = ("mean", "scale", "weights"), ("bias", "threshold")  # fields of a detector in its file
 _FEW = 10  # texts of each kind below which nothing can be learned
 
@@ -109,16 +109,6 @@ def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(np.arange(len(clean) + len(attacked)) >= len(clean), np.concatenate([clean, attacked])))
-
-
-@dataclass(frozen=True, kw_only=True)
-class DetectOptions(Options):
-    """Which attacks a detector is trained and tested on, and how many false alarms it may raise."""
-
-    train_on: str = option("guided", "Attack to learn from.", ATTACKS)
-    test_on: tuple[str, ...] = option(ATTACKS, "Attacks to test on.")
-    changes: int = option(3, "Words an attack may replace.", Bounds(whole, 1, 10**6))
-    false_alarms: float = option(0.05, "Share of clean texts that may raise an alarm.", Bounds(real, 0, 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

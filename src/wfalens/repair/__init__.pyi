@@ -2,9 +2,9 @@ from .blame import diagnose as diagnose
 from .blame import errors_of as errors_of
 from .repair_model import Plan as Plan
 from .repair_model import PlanStep as PlanStep
-from .repair_model import RepairOptions as RepairOptions
 from .repair_model import compare_errors as compare_errors
 from .repair_model import plan_for as plan_for
 from .repair_model import relabelled as relabelled
 from .repair_model import repair as repair
 from .repair_model import retrain as retrain
+from .repair_options import RepairOptions as RepairOptions

@@ -25,7 +25,7 @@ from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.influence import influence
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import encoded, final_outputs, text_outputs
-from wfalens.monitoring.text_features import Walks, reader_of
+from wfalens.monitoring.features import Walks, reader_of
 from wfalens.progress import shown
 from wfalens.ragged import Ragged
 from wfalens.results import Result, plain

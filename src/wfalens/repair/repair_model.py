@@ -20,41 +20,22 @@ from wfalens.explanation.moves import anatomy_and_names
 from wfalens.extraction import Readable, extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.monitoring.text_features import reader_of
+from wfalens.monitoring.features import reader_of
 from wfalens.progress import shown
 from wfalens.repair.blame import Blame, TurningWord, blame, errors_of
+from wfalens.repair.repair_options import ACTIONS, ADD, DROP, POOL, RELABEL, SWAP, RepairOptions
 from wfalens.results import Result
 from wfalens.robustness.difference import Difference, compare
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import Corpus
-from wfalens.validation import Bounds, Options, check_choice, option, real, whole
 
 if TYPE_CHECKING:
     from wfalens.models.rnn.classifier import RNNClassifier
 
-ACTIONS = DROP, RELABEL, ADD = ("drop", "relabel", "add")
-SWAP, POOL = "swap", "pool"
-HOW = (DROP, RELABEL, SWAP, POOL)
 _OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped
 _TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
 _COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
 _SHOWN = 20  # texts of a kind that are named
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepairOptions(Options):
-    """How a training set is repaired, and how the network is trained on it."""
-
-    how: tuple[str, ...] = option((SWAP,), "Ways: drop, relabel, swap (words on which errors turned), pool.")
-    most: int = option(1000, "Training texts to change at most.", Bounds(whole, 1, 10**9))
-    least_doubt: float = option(2.0, "Log-odds from which on a label is changed.", Bounds(real, 0, 1000))
-    epochs: int = option(4, "Epochs to train.", Bounds(whole, 1, 10**6))
-    learning_rate: float = option(1e-3, "Of this training.", Bounds(real, 0, 10))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for each in self.how:
-            check_choice("way to repair", each, HOW)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 from .certify.certificate import certify_texts as certify_texts
-from .certify.certify_model import CertifyOptions as CertifyOptions
 from .certify.certify_model import certify_model as certify_model
+from .certify.certify_options import CertifyOptions as CertifyOptions
 from .certify.edits import Edits as Edits
 from .certify.edits import Substitutes as Substitutes
 from .certify.edits import read_lists as read_lists

@@ -1,6 +1,8 @@
-"""Beyond memory: files as blocks, a map over blocks on threads, processes or Ray, and results that merge."""
+"""Beyond memory: files as blocks, a map over blocks on threads, processes or Ray, and results that merge.
 
-from wfalens.scale.map_blocks import BlockTask, map_blocks, map_jobs
-from wfalens.scale.run_config import RunConfig
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = ["BlockTask", "RunConfig", "map_blocks", "map_jobs"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -24,8 +24,9 @@ from typing import Any, Protocol
 
 from wfalens import progress
 from wfalens.errors import InputError, ModelError, WfalensError
+from wfalens.scale.file_run import FileRun, chosen_engine
 from wfalens.scale.ray_executor import leave_cluster, ray_pool
-from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, THREADS, FileRun, RunConfig, chosen_engine
+from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, THREADS, RunConfig
 from wfalens.scale.worker import ATTEMPTS, Done, Failed, Outcome, attempt
 from wfalens.storage import StoredFile, Tensors
 from wfalens.threads import THREADS_VARIABLE, work_alone

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from wfalens.ragged import Ragged, concatenate
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
+from wfalens.scale.file_run import FileRun
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, FileRun
+from wfalens.scale.run_config import PROCESSES, RAY, SERIAL
 from wfalens.storage import StoredFile, Tensors
 from wfalens.text.blocks import Block, Place
 from wfalens.text.encoder import TextEncoder

@@ -1,7 +1,7 @@
+from .attack_options import AttackOptions as AttackOptions
 from .recipes import EDIT_RECIPES as EDIT_RECIPES
 from .recipes import RECIPES as RECIPES
 from .recipes import AttackContext as AttackContext
-from .recipes import AttackOptions as AttackOptions
 from .recipes import Candidates as Candidates
 from .recipes import near_candidates as near_candidates
 from .run_attack import DEFAULT_RECIPES as DEFAULT_RECIPES

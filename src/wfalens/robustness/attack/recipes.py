@@ -24,9 +24,10 @@ from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.explanation.influence import influence
 from wfalens.ragged import offsets_of
+from wfalens.robustness.attack.attack_options import CHANGES, AttackOptions
 from wfalens.text.character_edits import Edit, edited_texts
 from wfalens.text.similar_words import Nearness
-from wfalens.validation import Bounds, Options, check_choice, option, threshold, whole
+from wfalens.validation import check_choice, threshold
 
 Change = tuple[int, int]  # position, word
 _FLOATS = 1 << 23  # of matrices that are held to compare pairs of words
@@ -231,22 +232,6 @@ EDIT_RECIPES: dict[str, Callable[[WFA, int], Search]] = {
     "random-tries": lambda wfa, k: CharacterEdits(k, wfa, guided=False),
     "greedy": lambda wfa, k: CharacterEdits(k, wfa, tries=None),
 }
-_CHANGES = Bounds(whole, 1, 10**6)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackOptions(Options):
-    """What an attack may change, and how many queries it may spend.
-
-    A bound is a number, or a quantile over all pairs of near words such as "q0.5".
-    """
-
-    changes: int = option(1, "Words changed at most (characters, where tokens are characters).", _CHANGES)
-    weak: float | str = option("q0.5", "Bound on the semantic distance d_S of the weak recipe.")
-    strong: float | str = option("q1", "Bound on the semantic distance d_S of all other recipes.")
-    min_transition: float | str = option("q0.5", "Lower bound on the transition distance d_T.")
-    spare_stop_words: bool = option(False, "Leave stop words as they are.")
-    budget: int | None = option(None, "Model queries per text at most.", Bounds(whole, 1, 10**9, (None,)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +278,7 @@ class AttackContext:
 
     def recipe(self, name: str, k: int) -> Search:
         check_choice("recipe", name, RECIPES)
-        return RECIPES[name](self, _CHANGES.checked("changes", k))
+        return RECIPES[name](self, CHANGES.checked("changes", k))
 
 
 def _bound(value: float | str, distances: NDArray[np.float32]) -> float:

@@ -19,8 +19,9 @@ from wfalens.extraction.extract import extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import encoded, last_outputs, text_outputs
 from wfalens.ragged import Ragged
+from wfalens.robustness.attack.attack_options import AttackOptions
 from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, AttackResult, Example, RecipeResult
-from wfalens.robustness.attack.recipes import EDIT_RECIPES, RECIPES, AttackContext, AttackOptions, Search, Target
+from wfalens.robustness.attack.recipes import EDIT_RECIPES, RECIPES, AttackContext, Search, Target
 from wfalens.scale.map_blocks import BlockTask, map_jobs
 from wfalens.scale.run_config import RunConfig
 from wfalens.scale.sample import NO_LIMIT, draws

@@ -23,6 +23,7 @@ from wfalens.evaluation.comparison import Estimate, check_pair, wilson
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.results import Result, plain
+from wfalens.robustness.certify.certify_options import CHANGES
 from wfalens.robustness.certify.edits import Choices, Edits, count_variants, every_pick, in_words, random_picks, spelled
 from wfalens.robustness.certify.induction import (
     ChangeEffects,
@@ -32,10 +33,8 @@ from wfalens.robustness.certify.induction import (
     interval_values,
     text_positions,
 )
-from wfalens.validation import Bounds, whole
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
-CHANGES = Bounds(whole, 0, 10**6, (None,))
 ROUNDING = 1e-9  # a bound so close to zero certifies nothing
 
 

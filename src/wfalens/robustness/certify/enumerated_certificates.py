@@ -27,7 +27,6 @@ from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness.certify.certificate import (
     CERTIFIED,
-    CHANGES,
     Certificates,
     TextCertificate,
     certify_choices,
@@ -35,6 +34,7 @@ from wfalens.robustness.certify.certificate import (
     decided_texts,
     nonempty_tokens,
 )
+from wfalens.robustness.certify.certify_options import BUDGET, CHANGES
 from wfalens.robustness.certify.edits import (
     Choices,
     Edits,
@@ -50,7 +50,6 @@ from wfalens.text.character_edits import edited_texts
 from wfalens.validation import Bounds, whole
 
 STATUSES = PROVEN, BROKEN, COPY_ONLY, OPEN = ("proven", "broken", "proven on the automaton", "open")
-BUDGET = 20_000
 _BUDGETS = Bounds(whole, 2, 10**9)
 _CHANGES, _EDIT_BUDGET = Bounds(whole, 1, 100), Bounds(whole, 2, 1 << 40)
 Reader = Callable[[Ragged[np.int32]], NDArray[np.float64]]  # ids -> (texts, classes)

@@ -25,7 +25,7 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.moves import anatomy_and_names, require_readable, shown_name, shown_words
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.monitoring.text_features import Walks
+from wfalens.monitoring.features import Walks
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.text.encoder import require_words

@@ -30,15 +30,14 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import text_outputs
 from wfalens.monitoring.detector import Detector
+from wfalens.monitoring.features import ReferenceStats, text_features
+from wfalens.monitoring.monitoring_options import Alarms
 from wfalens.monitoring.novelty import SIGNALS, Answers, UsualTexts, text_signals, word_counts
-from wfalens.monitoring.text_features import ReferenceStats, text_features
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus, as_texts
-from wfalens.validation import Bounds, Options, option, real, whole
 
 ATTACKED, STRANGE_TEXTS, CLASS_SHARES = "attacked", "strange texts", "class shares"
 _NAMES = tuple(SIGNALS)
-FORMATS = ("lines", "csv", "jsonl")
 LONGEST_LINE = 1 << 20  # bytes
 _BYTES_AT_ONCE, _TEXTS_AT_ONCE = 1 << 16, 1000
 _MOST_USUAL = 20_000  # texts
@@ -46,27 +45,6 @@ _EXPONENTS = np.array([0.1, 0.3, 0.5, 0.7, 0.85, 1.0])  # of bets κ·p^(κ−1)
 _SWITCH = 0.01  # share of the capital that changes its bet after each text
 _RARE_CLASS = 5.0  # expected texts of a window below which classes are counted together
 _MOST_WORDS = 10  # that a summary names
-
-
-def share(value: Any) -> float | None:
-    """A number, or a percentage as text."""
-    text = value.strip() if isinstance(value, str) else ""
-    try:
-        return float(text[:-1]) / 100 if text.endswith("%") else real(value)
-    except ValueError:
-        return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alarms(Options):
-    """How often usual texts may raise an alarm, how many texts a window has, and how standard input is read."""
-
-    false_alarms: float = option(
-        0.01, "Share of usual texts, and of windows of them, that may raise an alarm (1% or 0.01).",
-        Bounds(share, 0, 1, excluded=(0, 1)),
-    )  # fmt: skip
-    window: int = option(1000, "Texts of a window.", Bounds(whole, 1, 10**5))
-    format: str = option("lines", "Standard input has a text on each line, or a row of CSV or JSON", FORMATS)
 
 
 class ConformalMartingale:

@@ -4,7 +4,8 @@ import pytest
 
 from tests.errors import raises
 from wfalens.memory import resident
-from wfalens.scale.run_config import RunConfig, chosen_engine
+from wfalens.scale.file_run import chosen_engine
+from wfalens.scale.run_config import RunConfig
 
 
 @pytest.mark.parametrize(
