@@ -14,14 +14,15 @@ from hypothesis import HealthCheck, settings
 
 from tests.automata import linear_sample, sample
 from tests.flaws import Flaw, flaw_of
+from tests.methods import quicken_teachers
 from wfalens.automaton import WFA
-from wfalens.extraction import Linear, Stochastic, extract
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.text import Corpus, TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom
 from wfalens.text.datasets.catalogue import is_available
 
-settings.register_profile("wfalens", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("wfalens", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wfalens")
 
 
@@ -84,9 +85,7 @@ def room_for_all_libraries():
 
 @pytest.fixture
 def quick_teacher(monkeypatch):
-    """Readable automata of models that pay for every call are taught by a small linear one, with little training."""
-    small = Linear(layers=1, width=8, factors=8, hidden=16, epochs=8)
-    monkeypatch.setattr("wfalens.extraction.readable.readable_extraction.Linear", lambda: small)
+    quicken_teachers(monkeypatch)
 
 
 @pytest.fixture(scope="session")

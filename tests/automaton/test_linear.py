@@ -1,8 +1,5 @@
 """The linear automaton: its steps, its bound, its file, and all that is built on the common face."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -517,15 +514,3 @@ def test_random_bytes_never_load_or_crash(tmp_path):
         except FormatError:
             continue
         assert np.isfinite(wfa.predict_proba(["w0 w1 w2 " * 50])).all()
-
-
-def test_prediction_from_a_file_imports_neither_torch_nor_sklearn(tmp_path):
-    linear_sample(4).wfa.save(tmp_path / "a.wfa")
-    program = (
-        "import sys; from wfalens import WFA; wfa = WFA.load(sys.argv[1]); wfa.predict_proba(['w0 w1']); "
-        "wfa.walk('w0'); print([name for name in ('torch', 'sklearn') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "a.wfa")], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

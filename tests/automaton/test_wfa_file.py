@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.automata import sample, samples
+from tests.automata import linear_sample, sample, samples
 from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, Fitted, Probe, Shared
 from wfalens.errors import FormatError, InputError
@@ -191,12 +191,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
 
 
 def test_prediction_from_a_file_imports_neither_torch_nor_sklearn(tmp_path):
-    sample("probe", 4).wfa.save(tmp_path / "a.wfa")
+    paths = [tmp_path / "stochastic.wfa", tmp_path / "linear.wfa"]
+    for path, made in zip(paths, (sample("probe", 4), linear_sample(4)), strict=True):
+        made.wfa.save(path)
     program = (
-        "import sys; from wfalens import WFA; wfa = WFA.load(sys.argv[1]); wfa.predict_proba(['w0 w1']); "
-        "wfa.walk('w0'); print([name for name in ('torch', 'sklearn') if name in sys.modules])"
+        "import sys; from wfalens import WFA\n"
+        "for path in sys.argv[1:]: wfa = WFA.load(path); wfa.predict_proba(['w0 w1']); wfa.walk('w0')\n"
+        "print([name for name in ('torch', 'sklearn') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "a.wfa")], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program, *map(str, paths)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -56,7 +56,7 @@ def test_one_worker_and_two_give_the_same_numbers(tmp_path, setting, of):
 def test_linear_automata_give_the_same_numbers_too(setting):
     wfa = linear_sample(1).wfa
     held = json.dumps(word_importance(wfa, setting[1], min_count=1).to_dict())
-    assert measured(setting, wfa=wfa) == measured(setting, wfa=wfa, engine="local", workers=2) == held
+    assert measured(setting, wfa=wfa) == measured(setting, wfa=wfa, engine="threads", workers=2) == held
 
 
 def test_a_stopped_run_continues_with_the_same_result(tmp_path, setting, monkeypatch):
@@ -74,7 +74,7 @@ def test_a_stopped_run_continues_with_the_same_result(tmp_path, setting, monkeyp
     assert len(kept) == 5
     before = [path.stat().st_mtime_ns for path in kept]
     monkeypatch.undo()
-    assert measured(setting, checkpoints=folder, engine="local", workers=2) == whole
+    assert measured(setting, checkpoints=folder, engine="threads", workers=2) == whole
     assert [path.stat().st_mtime_ns for path in kept] == before  # these blocks were not read again
     kept[0].write_bytes(kept[0].read_bytes()[:50])
     with pytest.raises(FormatError):

@@ -14,9 +14,18 @@ from wfalens.ragged import Ragged
 class PrefixConformance:
     """Subclasses give a fixture `make`: a function from a seed and an encoder to a model."""
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def models(cls):
+        """Models by the parameters of the class: each is made once for all promises."""
+        return {}
+
     @pytest.fixture
-    def model(self, make, letters):
-        return make(0, letters)
+    def model(self, request, models, make, letters):
+        key = str(getattr(request.node, "callspec", None) and request.node.callspec.params)
+        if key not in models:
+            models[key] = make(0, letters)
+        return models[key]
 
     def ids(self, model, seed=0) -> Ragged:
         rng = np.random.default_rng(seed)
@@ -118,12 +127,11 @@ class PrefixConformance:
     def test_outputs_do_not_look_ahead(self, model):
         check_causal(model, self.ids(model))
 
-    def test_it_can_be_extracted_by_every_completion(self, model):
+    def test_it_can_be_extracted_with_rows_that_are_counted_and_rows_that_are_asked(self, model):
         ids = self.ids(model)
-        for completion in ("null", "uniform", "empirical", "probe", "fit"):
-            fewer = {"representatives": 2} if completion in ("probe", "fit") else {}
-            wfa = extract(model, ids, completion_method(completion, states=4, **fewer))
-            assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
+        asked = completion_method("fit", states=4, representatives=2, rounds=2)
+        for method in (Paper(states=4), asked):
+            assert extract(model, ids, method).predict_proba(ids).shape == (len(ids), len(model.class_names))
 
 
 class WholeTextConformance(PrefixConformance):

@@ -93,7 +93,7 @@ def test_blocks_are_the_same_in_every_format(texts, block_bytes):
                 assert (block.labels is not None) == source.has_labels
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, st.integers(1, 60))
 @example([f"text {at}" for at in range(1100)], 7000)
 def test_a_reader_that_begins_at_a_block_finds_the_same_blocks(texts, block_bytes):
@@ -108,7 +108,7 @@ def test_a_reader_that_begins_at_a_block_finds_the_same_blocks(texts, block_byte
                 assert [shown(each) for each in later] == [shown(each) for each in blocks[block.number :]]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, st.integers(1, 60))
 def test_labels_stay_with_their_texts(texts, block_bytes):
     labels = [f"l{at % 3}" for at, text in enumerate(texts) if text.strip()]

@@ -208,20 +208,21 @@ def principal(tables: Iterable[NDArray[np.float32]], number: int, components: in
 
     Squared distances are means over the tables. The tables are not kept where they are wider than long.
     """
+    from scipy.linalg import eigh
+
     tables = iter(tables)
     first = next(tables)
     if len(first) > number * first.shape[1]:
         whole = np.hstack([first, *tables]).astype(np.float64) / np.sqrt(number)
         whole -= whole.mean(0)
-        _, _, directions = np.linalg.svd(whole, full_matrices=False)
-        return np.asarray(whole @ directions[:components].T)
+        width = whole.shape[1]
+        _, directions = eigh(whole.T @ whole, subset_by_index=[max(0, width - components), width - 1])
+        return np.asarray(whole @ directions[:, ::-1])
     products = np.zeros((len(first), len(first)))
     for table in chain([first], tables):
         centred = table - table.mean(0)
         products += centred @ centred.T
     kept = min(components, len(first))
-    from scipy.linalg import eigh
-
     values, vectors = eigh(products / number, subset_by_index=[len(first) - kept, len(first) - 1])
     return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
 

@@ -42,7 +42,7 @@ def _one_sentence(path, message):
 def test_changed_checkpoints_are_refused_or_predict(originals, tmp_path):
     loaded = 0
 
-    @settings(max_examples=500, derandomize=True)
+    @settings(max_examples=250, derandomize=True)
     @given(changed_files(originals))
     def check(changed):
         nonlocal loaded
