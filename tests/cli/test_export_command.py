@@ -31,3 +31,12 @@ def test_a_module_is_written_within_its_size(workshop, tmp_path):
     assert (tmp_path / "n.h").exists()
     refused = wfalens("export", "news.wfa", "-o", tmp_path / "m.js", "-C", "export.bits=9", cwd=workshop)
     assert refused.returncode == 2
+
+
+def test_a_minimal_deterministic_automaton_is_written_and_compared(workshop, tmp_path):
+    learn = ("export", "readable.wfa", "--format", "dfa", "-C", "dfa.samples=50")
+    found = json.loads(ok(workshop, *learn, "-o", tmp_path / "a.json", "--json"))
+    assert found["states"] >= 2
+    ok(workshop, *learn, "--words", "good bad", "-o", tmp_path / "b.json")
+    assert json.loads(ok(tmp_path, "compare", "a.json", "a.json", "--json"))["equal"] is True
+    assert wfalens("compare", "a.json", "b.json", cwd=tmp_path).returncode in (1, 2)
