@@ -97,6 +97,6 @@ def test_usual_texts_are_those_of_the_extraction_where_none_are_named(flaw_files
     assert missing.returncode == 2
     assert "--reference" in missing.stderr
     write_csv(tmp_path / "usual.csv", flaw.train)
-    found = wfalens(*command, cwd=flaw_files, stdin="the senate votes\n")
+    found = wfalens(*command, cwd=flaw_files, stdin=f"{flaw.train.texts[0]}\n")  # a usual text
     assert found.returncode == 0, found.stderr
     assert "usual.csv" in found.stderr
