@@ -221,7 +221,7 @@ class WFA(Doors, ABC):
         """
         columns = 2 * check_label(self.labels, name) + np.arange(2)
         part, several = self._read_out_by(columns, [self.class_names[at] for at in columns]), len(self.labels)
-        part.provenance = {**self.provenance, "label": name}
+        part.provenance = {**self.provenance, "labels": list(self.labels)}
         if isinstance(error := part.provenance.get("residual_variance"), float):  # its columns sum to 1, not to 1/L
             part.provenance["residual_variance"] = min(1.0, error * several**2)
         part.bigrams = self.bigrams

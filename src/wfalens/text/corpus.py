@@ -235,6 +235,8 @@ _WITHOUT = "not "
 
 def label_classes(labels: Iterable[object]) -> tuple[str, ...]:
     """The classes of a model that gives a text several labels: `not x` and `x` of each."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InputError(f"labels must be a list of names, not {quoted(str(labels))}", code="labels")
     return tuple(name for label in labels for name in (f"{_WITHOUT}{label}", str(label)))
 
 

@@ -1,6 +1,7 @@
 """One automaton for all labels of a model that gives a text several, each with a probability of its own."""
 
 import json
+from inspect import getsource
 
 import numpy as np
 import pytest
@@ -101,6 +102,12 @@ def test_what_are_no_probabilities_of_the_labels_is_refused(answer):
         wrap(lambda texts: answer(len(texts)), TEXTS, labels=LABELS, reads="text").predict_proba(["a"])
 
 
+@pytest.mark.parametrize("labels", ["abc", 5, ("x", "x")])
+def test_labels_are_a_list_of_different_names(labels):
+    with raises("labels" if isinstance(labels, str | int) else "classes"):
+        wrap(shares, TEXTS, labels=labels, reads="text")
+
+
 def test_commands_tell_every_label_or_ask_for_one(studied, tmp_path):
     _, wfa = studied
     wfa.save(tmp_path / "labels.wfa")
@@ -110,3 +117,17 @@ def test_commands_tell_every_label_or_ask_for_one(studied, tmp_path):
     assert explained["results"].keys() == set(LABELS)
     assert wfalens("explain", "words", "labels.wfa", cwd=tmp_path).returncode == 2
     assert "fool" in ok(tmp_path, "explain", "words", "labels.wfa", "-C", "label=insult")
+
+
+def test_evaluate_tells_the_fidelity_to_a_function_of_every_label(studied, tmp_path):
+    _, wfa = studied
+    wfa.save(tmp_path / "labels.wfa")
+    code = f"import numpy as np\nWEIGHTS = {WEIGHTS!r}\n{getsource(logits)}\n{getsource(shares)}"
+    (tmp_path / "several_labels.py").write_text(code)
+    (tmp_path / "test.csv").write_text("\n".join(["text", *TEST]))
+    asked = ("evaluate", "labels.wfa", "-m", "several_labels:shares", "-c", "test.csv", "--json")
+    found = json.loads(ok(tmp_path, *asked))["results"]
+    agree = (shares(TEST) > 0.5) == (wfa.label_probabilities(TEST) > 0.5)
+    assert [found[label]["overall"]["cr"]["value"] for label in LABELS] == pytest.approx(agree.mean(0).tolist())
+    one = json.loads(ok(tmp_path, *asked, "-C", "label=threat"))
+    assert one["overall"]["cr"] == found["threat"]["overall"]["cr"]

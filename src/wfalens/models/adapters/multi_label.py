@@ -42,12 +42,14 @@ class MultiLabelClassifier(TextClassifier):
         labels: Sequence[str],
         **common: Any,
     ) -> None:
+        names = label_classes(labels)
+
         def all_columns(texts: list[str]) -> NDArray[np.float64]:
             shares = _checked_shares(predict_proba(texts), len(texts), len(labels))
             return np.stack([1 - shares, shares], -1).reshape(len(texts), -1) / len(labels)
 
         self._common = {name: value for name, value in common.items() if name != "initial_output"}
-        super().__init__(all_columns, encoder, label_classes(labels), **common)
+        super().__init__(all_columns, encoder, names, **common)
 
     @property
     def labels(self) -> tuple[str, ...]:
