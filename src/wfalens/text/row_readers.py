@@ -288,8 +288,8 @@ class TabRows(DelimitedRows):
 def _lines(data: bytes) -> tuple[list[bytes], NDArray[np.int64], int]:
     """The lines that are not blank, their numbers, and how many lines there are in all."""
     lines = data.splitlines()
-    rows = np.flatnonzero([bool(line) and not line.isspace() for line in lines])
-    return [lines[row] for row in rows], rows, len(lines)
+    rows = [row for row, line in enumerate(lines) if line and not line.isspace()]
+    return [lines[row] for row in rows], np.array(rows, np.int64), len(lines)
 
 
 class JsonRows(TextRows):
