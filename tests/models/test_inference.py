@@ -1,12 +1,14 @@
 """Whole texts: each distinct one is read once, and none that only begins another."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.studies import counting_model
-from wfalens.models.inference import final_outputs, initial_output
+from wfalens.models.inference import final_outputs, initial_output, last_outputs
 from wfalens.ragged import Ragged
 
 
@@ -59,3 +61,17 @@ def test_answers_that_are_no_probabilities_are_refused():
     model.trace = lambda ids: Ragged(np.full((len(ids.values), 3), 7.0), ids.offsets)
     with pytest.raises(ModelError, match="not probabilities"):
         final_outputs(model, Ragged.from_lists([[2]], np.int32))
+
+
+def test_a_thousand_classes_are_read_in_little_memory():
+    """The outputs of all words would take 160 MB."""
+    classes, ids = 1000, Ragged.from_lists([[2] * 40] * 1000, np.int32)
+    model = Traced()
+    model.class_names = tuple(map(str, range(classes)))
+    model.trace = lambda part: Ragged(np.full((len(part.values), classes), 1 / classes, np.float32), part.offsets)
+    tracemalloc.start()
+    try:
+        assert last_outputs(model, ids).shape == (1000, classes)
+        assert tracemalloc.get_traced_memory()[1] < 80e6
+    finally:
+        tracemalloc.stop()

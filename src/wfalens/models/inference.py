@@ -28,6 +28,7 @@ Answer = TypeVar("Answer")
 INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before any word
 TOKENS_PER_BATCH = 8192  # padded tokens that go through a model at once
 _TOKENS_PER_CALL, _TEXTS_PER_CALL = 50_000, 256
+_NUMBERS_PER_CALL = 5_000_000  # outputs of a call: a thousand classes fill the memory sooner than tokens do
 _TEXTS_PER_BATCH = 1024  # that are stepped at once
 _CALLS_IN_TIME, _LEAST_SECONDS = 8, 1e-6  # where time is limited, a call takes this part of the rest at most
 _SHARED = 0.5  # prefixes, as a share of all words, below which stepping is quicker than reading whole texts
@@ -74,7 +75,7 @@ def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np
     elif asks_every_prefix(model):
         outputs = np.concatenate(_asked(model, ids, "asking the model", _whole_texts))
     else:
-        outputs = output_traces(model, ids).last()
+        outputs = np.concatenate(_asked(model, ids, "running the model", lambda *part: _trace(*part).last()))
     return with_initial_output(model, outputs, worded, len(texts))
 
 
@@ -115,7 +116,7 @@ def _asked(
     model: PrefixClassifier, ids: Ragged[np.int32], task: str, ask: Callable[[Any, Ragged[np.int32]], Answer]
 ) -> list[Answer]:
     """The model's answers to parts of the texts, as they come."""
-    at_once = _TOKENS_PER_CALL
+    at_once = min(_TOKENS_PER_CALL, max(1, _NUMBERS_PER_CALL // len(model.class_names)))
     if asks_every_prefix(model):  # few texts, so that progress is shown soon, but no small batches of long ones
         at_once = max(TOKENS_PER_BATCH, _TEXTS_PER_CALL * len(ids.values) // max(1, len(ids)))
     progress.start(task, len(ids.values))
