@@ -3,12 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.messages import percent, printable, sentence, visible
+from wfalens.messages import LONGEST_REASON, listed, percent, printable, sentence, visible
 
 
 def test_what_moves_the_cursor_is_replaced():
     assert printable("a\x1b[31mb\u202ec\x00\udc80") == "a�[31mb�c��"
     assert printable("👩\u200d👧 naïve") == "👩\u200d👧 naïve"
+
+
+def test_many_long_names_are_cut_to_what_a_sentence_may_echo():
+    assert listed(["a", "b"]) == "a, b"
+    assert len(listed(["x" * 100] * 50)) == LONGEST_REASON
+    assert listed([]) == "none"
 
 
 def test_a_sentence_is_one_line():

@@ -51,10 +51,10 @@ def quoted(text: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names with commas between them; "none" if there are none."""
+    """Names with commas between them, as far as they fit into a sentence; "none" if there are none."""
     first = list(islice(names, _MOST_NAMES + 1))
     shown = [shortened(printable(name), _LONGEST_NAME) for name in first[:_MOST_NAMES]]
-    return ", ".join([*shown, "…"] if len(first) > _MOST_NAMES else shown) or "none"
+    return shortened(", ".join([*shown, "…"] if len(first) > _MOST_NAMES else shown), LONGEST_REASON) or "none"
 
 
 def reason_of(error: BaseException) -> str:

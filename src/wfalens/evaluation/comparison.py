@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.walk import Walk
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.messages import listed
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import jensen_shannon as jensen_shannon
 from wfalens.ragged import Ragged
@@ -199,7 +200,7 @@ def check_pair(wfa: WFA, model: PrefixClassifier | None) -> None:
             f"the model must be a wrapped classifier (wfalens.wrap), not {type(model).__name__}", code="model-type"
         )
     if wfa.class_names != tuple(model.class_names):
-        classes = ", ".join(wfa.class_names), ", ".join(model.class_names)
+        classes = listed(wfa.class_names), listed(model.class_names)
         raise InputError(f"the automaton's classes ({classes[0]}) are not the model's ({classes[1]})", code="classes")
     words, others = wfa.encoder.vocabulary, model.encoder.vocabulary
     if words is not others and words != others:

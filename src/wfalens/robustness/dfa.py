@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import FormatError, InputError
-from wfalens.messages import printable, reason_of
+from wfalens.messages import listed, printable, reason_of
 from wfalens.storage import file_text, write_atomically
 
 FORMAT, VERSION = "wfalens-machine", 1
@@ -113,7 +113,7 @@ def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> 
     """A shortest text with different classes, by breadth-first search, or None. `empty`: may it be empty?"""
     if set(first.letters) != set(second.letters):
         raise InputError(
-            f"the machines read {', '.join(first.letters)} and {', '.join(second.letters)}", code="other-letters"
+            f"the machines read {listed(first.letters)} and {listed(second.letters)}", code="other-letters"
         )
     if not empty:
         first, second = first.starting_with(0), second.starting_with(0)

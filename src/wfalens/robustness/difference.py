@@ -15,6 +15,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Agreement, Estimate, agreement, check_pair, wilson
 from wfalens.explanation.influence import influence_of
 from wfalens.html import text_html
+from wfalens.messages import listed
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import jensen_shannon, last_outputs
 from wfalens.ragged import Ragged
@@ -253,8 +254,8 @@ def compare(
         raise InputError(f"compare(before, after) takes two automata, not {kinds}", code="not-an-automaton")
     if set(before.class_names) != set(after.class_names):
         raise InputError(
-            f"only automata of the same classes can be compared, not {', '.join(before.class_names)} "
-            f"and {', '.join(after.class_names)}",
+            f"only automata of the same classes can be compared, not {listed(before.class_names)} and "
+            f"{listed(after.class_names)}",
             code="other-classes",
         )
     for wfa, model in zip((before, after), models, strict=True):

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from wfalens import progress
 from wfalens.errors import InputError
+from wfalens.messages import listed
 from wfalens.models.contract import classes_of_symbols, end_class, symbol_classes
 from wfalens.models.rnn.classifier import RNNClassifier, RNNNetwork
 from wfalens.models.rnn.rnn_options import CLASS, NEXT, RNNConfig, TrainingConfig
@@ -311,7 +312,7 @@ def _check_classes(corpus: Corpus) -> None:
 def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier:
     if class_names != model.class_names:
         raise InputError(
-            f"the texts' classes ({', '.join(class_names)}) are not the network's ({', '.join(model.class_names)})"
+            f"the texts' classes ({listed(class_names)}) are not the network's ({listed(model.class_names)})"
         )
     return RNNClassifier(deepcopy(model.network).requires_grad_(), model.encoder, model.class_names)
 
