@@ -129,8 +129,8 @@ def open_model(spec: str | None, wfa: automata.WFA | None = None, reading: Readi
         return None
     given: dict[str, Any] = {} if wfa is None else {"vocab": wfa.encoder}
     if wfa is not None and is_function(spec):
-        labels = wfa.provenance.get("labels")  # of one of these, the function gives them all
-        given |= {"classes": wfa.class_names} if labels is None else {"labels": labels}
+        every = wfa.provenance.get("labels")  # of an automaton of one label; the function gives them all
+        given |= {"classes": wfa.class_names} if every is None else {"labels": every}
     model = models.wrap(function_of(spec), **given, cache=None if reading is None else reading.cache)
     names, labels = () if wfa is None else wfa.class_names, getattr(model, "labels", ())
     return model.label(names[1]) if len(names) == 2 and names[1] in labels else model
