@@ -22,7 +22,7 @@ from wfalens.results import Result
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.vocabulary import UNKNOWN
-from wfalens.text.word_checks import has_letter
+from wfalens.text.word_checks import has_letter, is_stop_word
 from wfalens.validation import check_choice
 
 BOUNDS = (0.2, 0.4, 0.6, 0.8)  # between the stations
@@ -305,10 +305,11 @@ def _line(read: Reading, model: PrefixClassifier, label: int) -> OpinionLine:
 def _pushes(read: Reading, model: PrefixClassifier, label: int) -> list[Push]:
     """Of every known word that is read often enough while the network is not sure."""
     found, known = _word_pushes(read, len(model.encoder.vocabulary), [label]), model.encoder.vocabulary.words
-    expected = _expected(read, label, len(known))
+    by_labels = np.flatnonzero(_expected(read, label, len(known)))
+    expected = {int(word) for word in by_labels if not is_stop_word(known[word])}
     columns = (found.ids.tolist(), found.changes[:, 0], found.halves[:, 0], found.n.tolist())
     return [
-        Push(known[word], float(mean), max(-1.0, mean - half), min(1.0, mean + half), count, bool(expected[word]))
+        Push(known[word], float(mean), max(-1.0, mean - half), min(1.0, mean + half), count, word in expected)
         for word, mean, half, count in zip(*columns, strict=True)
     ]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wfalens.explanation.opinion_line import STATIONS, OpinionLine, OpinionLines, Push, points
 from wfalens.export.canvas import Box, Canvas, Circle, Stroke, Text, fitted, width_of, wrapped
 from wfalens.messages import percent
+from wfalens.palette import LIGHT
 
 WIDE, NARROW = 1600.0, 390.0  # pixels of the two forms
 _TALK = 900.0  # height of a slide of WIDE
-_SMALL, _USUAL, _LARGE = 18.0, 21.0, 42.0  # sizes of type of the wide form
+_SMALL, _USUAL = 18.0, 21.0  # sizes of type of the wide form
 _WORDS = 6  # on each side
 _TALK_CLASSES = 6
 _MARGIN = 60.0
@@ -32,51 +33,56 @@ def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool 
     width = NARROW if narrow else WIDE
     canvas = Canvas(width, 0, f"{found.title}. {found.about} {found.source}")
     draw = _narrow if narrow else _wide
-    draw(canvas, found, [each for each in findings if each["kind"] == "not_learned"], talk)
+    draw(canvas, found, findings, talk)
     if talk:
         canvas.height = _TALK
     return canvas
 
 
-def _wide(canvas: Canvas, found: OpinionLines, missing: Findings, talk: bool) -> None:
-    canvas.add(Text((_MARGIN, 68), found.title, _LARGE, bold=True))
-    y = 108.0
-    for line in wrapped(found.about, 22, canvas.width - 2 * _MARGIN, 2):
-        canvas.add(Text((_MARGIN, y), line, 22, "soft"))
-        y += 30
+def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, talk: bool) -> None:
+    y = _paragraph(canvas, _headline(found, findings), 36, (_MARGIN, 62), 2, bold=True)
+    y = _paragraph(canvas, found.about, 22, (_MARGIN, y + 4), 2, "soft")
     if len(found.class_names) == 2 and len(found.lines) == 1:
         y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk)
     else:
         lines = found.lines[: _TALK_CLASSES if talk else None]
         columns = 2 if len(lines) <= 4 else 3
         y = _multiples(canvas, found, lines, y, columns, 2 if talk else 3)
-    if missing:
-        y = _panel(canvas, missing[:2] if talk else missing, found.class_names, y + 16, columns=2)
+    y = _panel(canvas, findings, found.class_names, y + 16, columns=2, most=2 if talk else 3)
     about = found.source if talk else f"{found.source} {_legend(found)}"
-    for text in wrapped(about, _SMALL, canvas.width - 2 * _MARGIN, 3):
-        y += 26
-        canvas.add(Text((_MARGIN, y + 6), text, _SMALL, "soft"))
-    canvas.height = y + 26
+    canvas.height = _paragraph(canvas, about, _SMALL, (_MARGIN, y + 32), 3, "soft")
 
 
-def _narrow(canvas: Canvas, found: OpinionLines, missing: Findings, _talk: bool) -> None:
-    edge, y = 16.0, 34.0
-    for line in wrapped(found.title, 24, canvas.width - 2 * edge, 2, bold=True):
-        canvas.add(Text((edge, y), line, 24, bold=True))
-        y += 30
-    for line in wrapped(found.about, 16, canvas.width - 2 * edge, 5):
-        canvas.add(Text((edge, y), line, 16, "soft"))
-        y += 22
+def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings, _talk: bool) -> None:
+    edge = 16.0
+    y = _paragraph(canvas, _headline(found, findings), 20, (edge, 34), 6, bold=True)
+    y = _paragraph(canvas, found.about, 16, (edge, y), 5, "soft")
     if len(found.class_names) == 2 and len(found.lines) == 1:
         y = _upright(canvas, found, found.lines[0], y + 14)
     else:
         y = _multiples(canvas, found, found.lines, y, 1, 4)
-    if missing:
-        y = _panel(canvas, missing, found.class_names, y + 16, columns=1)
-    for line in wrapped(f"{found.source} {_legend(found)}", 15, canvas.width - 2 * edge, 9):
-        y += 21
-        canvas.add(Text((edge, y), line, 15, "soft"))
-    canvas.height = y + 20
+    y = _panel(canvas, findings, found.class_names, y + 16, columns=1, most=3)
+    canvas.height = _paragraph(canvas, f"{found.source} {_legend(found)}", 15, (edge, y + 21), 11, "soft")
+
+
+def _headline(found: OpinionLines, findings: Findings) -> str:
+    """The most useful claim, in short; without claims what is drawn."""
+    return _short(findings[0]) if findings else found.title
+
+
+def _short(finding: Mapping[str, Any]) -> str:
+    return str(finding["claim"]).partition(";")[0]
+
+
+def _paragraph(
+    canvas: Canvas, text: str, size: float, at: tuple[float, float], most: int, colour: str = "ink", bold: bool = False
+) -> float:
+    """A text in lines from the left edge to the right; returns where the next line would be."""
+    x, y = at
+    for line in wrapped(text, size, canvas.width - 2 * x, most, bold):
+        canvas.add(Text((x, y), line, size, colour, bold))
+        y += round(1.36 * size)
+    return y
 
 
 def _legend(found: OpinionLines) -> str:
@@ -111,13 +117,27 @@ def _station(
     canvas.add(Circle(place, radius, "panel"), Circle(place, radius, colour, 1.0 if sure else 0.35, tip))
     ink = "panel" if sure else "ink"
     inside = percent(stays) if line.moves[at].any() else "–"  # it never is there
-    canvas.add(Text((place[0], place[1] + (2 if size > 20 else 6)), inside, size, ink, True, anchor="middle"))
-    if size > 20:
-        canvas.add(Text((place[0], place[1] + 24), "stay", 19, ink, True, anchor="middle"))
+    inside = inside if size > 16 else inside.replace(" ", "")
+    canvas.add(Text((place[0], place[1] + (2 if size > 16 else 6)), inside, size, ink, True, anchor="middle"))
+    if size > 16:
+        canvas.add(Text((place[0], place[1] + 0.9 * size), "stay", max(15, 0.8 * size), ink, True, anchor="middle"))
+
+
+def _moves(found: OpinionLines, line: OpinionLine) -> Iterator[tuple[int, int, float, str]]:
+    """Between neighbouring stations: from which to which, how often, and the colour."""
+    low, high = _sides(found, line)
+    for at in range(4):
+        yield at, at + 1, float(line.rates[at, at + 1]), high
+        yield at + 1, at, float(line.rates[at + 1, at]), low
 
 
 def _arrow_width(rate: float) -> float:
-    return 2.0 + 60.0 * rate
+    return 2.0 + 60.0 * min(rate, 0.4)
+
+
+def _type_colour(number: int) -> str:
+    """The colour of a class for type; the paler ones of later classes are too weak for that."""
+    return f"class-{number}" if number < len(LIGHT) else "ink"
 
 
 def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float, words: int) -> float:
@@ -126,7 +146,7 @@ def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float
     names = found.class_names[1 - line.number], line.label
     middle, right = canvas.width / 2, canvas.width - _MARGIN
     for text, x, anchor, colour in ((names[0], _MARGIN, "start", low), (names[1], right, "end", high)):
-        head = fitted(f"Words that push towards {text}", _USUAL, 560, bold=True)
+        head = fitted(f"{found.unit.title()}s that push towards {text}", _USUAL, 560, bold=True)
         canvas.add(Text((x, top + 20), head, _USUAL, colour, True, anchor=anchor))
     sides = line.against[:words], line.towards[:words]
     most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
@@ -183,17 +203,14 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
     xs = [first + (last - first) * at / 4 for at in range(5)]
     radii = [min(88.0, max(44.0, 150 * math.sqrt(share))) for share in line.shares]
     canvas.add(Stroke([(first, y), (last, y)], "line", 10))
-    for at in range(4):
-        start, end = xs[at] + radii[at] * 0.92 + 6, xs[at + 1] - radii[at + 1] * 0.92 - 6
-        for rate, begin, finish, lift, colour in (
-            (line.rates[at, at + 1], start, end, -1, high),
-            (line.rates[at + 1, at], end, start, 1, low),
-        ):
-            bow, third = y + lift * 62, (finish - begin) / 3
-            path = [(begin, y + lift * 26), (begin + third, bow), (finish - third, bow), (finish, y + lift * 26)]
-            canvas.add(Stroke(path, colour, _arrow_width(rate), 0.85, head=26.0, tip=f"{percent(rate)} move on"))
-            label = y - 74 if lift < 0 else y + 92
-            canvas.add(Text(((begin + finish) / 2, label), percent(rate), _USUAL, colour, True, anchor="middle"))
+    for source, target, rate, colour in _moves(found, line):
+        way = target - source
+        begin, finish = xs[source] + way * (radii[source] * 0.92 + 6), xs[target] - way * (radii[target] * 0.92 + 6)
+        edge, bow, third = y - way * 26, y - way * 62, (finish - begin) / 3
+        path = [(begin, edge), (begin + third, bow), (finish - third, bow), (finish, edge)]
+        canvas.add(Stroke(path, colour, _arrow_width(rate), 0.85, head=26.0, tip=f"{percent(rate)} move on"))
+        label = ((begin + finish) / 2, y - 74 if way > 0 else y + 92)
+        canvas.add(Text(label, percent(rate), _USUAL, colour, True, anchor="middle"))
     room, below = (last - first) / 4 - 8, y + max(66.0, *radii) + 26
     for at, name in enumerate(_station_names(found, line)):
         _station(canvas, line, at, (xs[at], y), radii[at], low if at < 2 else high, 24)
@@ -210,7 +227,7 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
     sides = line.towards[:5], line.against[:5]
     most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
     for pushes, name, colour in zip(sides, names, (high, low), strict=True):
-        head = fitted(f"Words that push towards {name}", 17, 358, bold=True)
+        head = fitted(f"{found.unit.title()}s that push towards {name}", 17, 358, bold=True)
         canvas.add(Text((16, y + 8), head, 17, colour, True))
         y = _bars(canvas, pushes, (16, y + 20), 358, most, colour) + 18
     idle = sorted(line.idle, key=lambda each: not each.expected)[:4]
@@ -221,19 +238,15 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
     step, x = 104.0, 86.0
     names_of, places = _station_names(found, line), [y + 50 + step * (4 - at) for at in range(5)]
     canvas.add(Stroke([(x, places[4]), (x, places[0])], "line", 8))
-    for at in range(4):
-        start, end = places[at] - 40, places[at + 1] + 40
-        for rate, begin, finish, lift, colour in (
-            (line.rates[at, at + 1], start, end, 1, high),
-            (line.rates[at + 1, at], end, start, -1, low),
-        ):
-            ends = [(x + lift * 22, begin), (x + lift * 22, finish)]
-            canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2, 0.85, head=13.0))
-            anchor = "start" if lift > 0 else "end"
-            middle = (begin + finish) / 2 + 5
-            canvas.add(Text((x + lift * 36, middle), percent(rate), 15, colour, True, anchor=anchor))
+    for source, target, rate, colour in _moves(found, line):
+        way = target - source  # of a rising probability: upwards, to the right of the line
+        begin, finish = places[source] - 40 * way, places[target] + 40 * way
+        ends = [(x + way * 22, begin), (x + way * 22, finish)]
+        canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2, 0.85, head=13.0))
+        label = (x + way * 36, (begin + finish) / 2 + 5)
+        canvas.add(Text(label, percent(rate), 15, colour, True, anchor="start" if way > 0 else "end"))
     for at in range(5):
-        radius = min(40.0, max(29.0, 75 * float(line.shares[at]) ** 0.5))
+        radius = min(42.0, max(33.0, 75 * float(line.shares[at]) ** 0.5))
         _station(canvas, line, at, (x, places[at]), radius, low if at < 2 else high, 17)
         canvas.add(Text((160, places[at] - 2), fitted(names_of[at], 18, 216, bold=True), 18, bold=True))
         canvas.add(Text((160, places[at] + 20), fitted(f"{STATIONS[at]} {line.label}", 15, 216), 15, "soft"))
@@ -251,7 +264,7 @@ def _bars(
         word = fitted(push.word, 17, room - 8)
         canvas.add(Text((x + room - 8, y + 17), word, 17, anchor="end", link={"word": push.word}))
         canvas.add(Box((x + room, y + 4), max(2.0, long), 15, colour, radius=2.0, tip=_tip(push)))
-        canvas.add(Text((x + room + long + 8, y + 17), points(push.change), 17, colour, True))
+        canvas.add(Text((x + room + long + 8, y + 17), points(push.change), 17, bold=True))
         y += 25
     return y
 
@@ -290,20 +303,18 @@ def _small(
     (x, y), (low, high) = at, _sides(found, line)
     canvas.add(Box(at, *size, "panel", radius=8.0, edge="line"))
     room = size[0] - 32
-    canvas.add(Text((x + 16, y + 30), fitted(line.label, 22, room - 120, bold=True), 22, high, True))
+    canvas.add(
+        Text((x + 16, y + 30), fitted(line.label, 22, room - 120, bold=True), 22, _type_colour(line.number), True)
+    )
     texts = f"{line.texts:,} texts"
     canvas.add(Text((x + size[0] - 16, y + 30), texts, 16, "soft", anchor="end"))
     middle, first, last = y + 76, x + 50, x + size[0] - 50
     xs = [first + (last - first) * station / 4 for station in range(5)]
     canvas.add(Stroke([(first, middle), (last, middle)], "line", 4))
-    for station in range(4):
-        for rate, begin, finish, lift, colour in (
-            (line.rates[station, station + 1], xs[station], xs[station + 1], -1, high),
-            (line.rates[station + 1, station], xs[station + 1], xs[station], 1, low),
-        ):
-            sign = 1 if finish > begin else -1
-            ends = [(begin + sign * 32, middle + lift * 12), (finish - sign * 32, middle + lift * 12)]
-            canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2.4, 0.85, head=10.0, tip=f"{percent(rate)} move on"))
+    for source, target, rate, colour in _moves(found, line):
+        way = target - source
+        ends = [(xs[source] + way * 32, middle - way * 12), (xs[target] - way * 32, middle - way * 12)]
+        canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2.4, 0.85, head=10.0, tip=f"{percent(rate)} move on"))
     for station in range(5):
         radius = min(30.0, max(25.0, 34 * float(line.shares[station]) ** 0.5))
         _station(canvas, line, station, (xs[station], middle), radius, low if station < 2 else high, 16)
@@ -316,16 +327,15 @@ def _small(
     canvas.add(Text((x + 16, end + 20), fitted(words, 16, room), 16, "soft"))
 
 
-def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, columns: int) -> float:
+def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float, columns: int, most: int) -> float:
     """What it has not learned: claims, and examples with the network's answers; returns where it ends."""
+    missing = [each for each in findings if each["kind"] == "not_learned"][:most]
+    if not missing:
+        return top
     edge, size, line = (_MARGIN, 20.0, 29.0) if columns == 2 else (16.0, 16.0, 23.0)
     width = canvas.width - 2 * edge
     half = (width - 60) / 2 if columns == 2 else width - 32
-    claims = [
-        text
-        for each in missing[:3]
-        for text in wrapped(str(each["claim"]).partition(";")[0], size, half, 2 if columns == 2 else 5)
-    ]
+    claims = [text for each in missing for text in wrapped(_short(each), size, half, 2 if columns == 2 else 5)]
     examples = [each for finding in missing for each in finding["examples"][:2]][:4]
     rows = 1 + len(claims)
     y = top + line + 8
@@ -340,7 +350,7 @@ def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, 
     quotes = [fitted(f"“{each['text']}”", size, room) for each in examples]
     for example, quote, answer in zip(examples, quotes, answers, strict=True):
         y += line
-        colour = f"class-{names.index(example['class'])}" if example["class"] in names else "ink"
+        colour = _type_colour(names.index(example["class"])) if example["class"] in names else "ink"
         shapes.append(Text((x, y), quote, size, italic=True, link={"text": str(example["text"])}))
         shapes.append(Text((x + half - 20, y), answer, size, colour, True, anchor="end"))
     bottom = max(y, top + line * (rows + 1)) + 18 if columns == 2 else y + 18

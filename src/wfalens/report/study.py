@@ -115,10 +115,11 @@ class Study:
         read, halves = np.zeros(len(ids), np.int64), np.full(changes.shape, np.nan)
         measurable = self.model is not None and self.corpus is not None and not is_language_model(self.wfa)
         if measurable and not asks_every_prefix(self.classifier):
-            texts = self.texts.texts if self.reference is None else (*self.texts.texts, *self.reference.texts)
-            found = word_pushes(self.classifier, Corpus.of(texts), seed=self.seed)
-            _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
-            read[place], changes[place], halves[place] = found.n[own], found.changes[own], found.halves[own]
+            known = () if self.reference is None else self.reference.texts
+            for texts in (Corpus.of((*self.texts.texts, *known)), self.texts):  # what the picture shows, as it shows it
+                found = word_pushes(self.classifier, texts, seed=self.seed)
+                _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
+                read[place], changes[place], halves[place] = found.n[own], found.changes[own], found.halves[own]
         return WordEffects(changes, halves, read)
 
     @cached_property

@@ -118,7 +118,7 @@ def test_the_model_is_not_asked_more_often_than_allowed(queries):
 def test_without_labels_nothing_is_said_of_mistakes(asked):
     model, wfa, new, _ = asked("plain")
     codes = {each.code.partition(":")[0] for each in wl.findings(wfa, model, new.texts, queries=QUERIES)}
-    assert not codes & {"accuracy", "confusion", "sure_mistakes", "misleading", "labels"}
+    assert not codes & {"accuracy", "confusion", "calibration", "misleading", "labels"}
     assert "negation" in codes
 
 

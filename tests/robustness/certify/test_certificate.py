@@ -244,6 +244,21 @@ def test_reports_are_data_first(report):
     assert "<table" in report._repr_html_()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wfa", [sample("null", 1).wfa, sample("uniform", 2).wfa, linear_sample(3).wfa])
+def test_certifying_raises_no_warning_and_speaks_of_variants(wfa):
+    """A warning of numpy would show users a path of ours; "texts under change" said nothing to anybody."""
+    words = wfa.encoder.vocabulary.words[2:]
+    edits = Edits(Substitutes.of(wfa, {words[0]: [words[1]], words[1]: [words[0]]}), delete=True)
+    texts = ["", words[0], " ".join(words[:4]), "never seen", " ".join(words[:2] * 20)]
+    for chosen in (texts, texts[1:2]):
+        found = certify_texts(wfa, chosen, edits, samples=20)
+        said = "\n".join([found.title, found.summary(), *found.examples(3)])
+        assert "under change" not in said
+        assert "variants" in said
+        assert "nan" not in said
+
+
 def test_substitutes_are_the_nearest_of_the_near_words(newsroom_wfa):
     vocabulary, near = newsroom_wfa.encoder.vocabulary, nearness_of(newsroom_wfa, newsroom.vectors())
     found = Substitutes.near(newsroom_wfa, near, 3, of=["match", "nonsense"], within=2)

@@ -14,7 +14,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Estimate, check_pair
 from wfalens.explanation.findings.interview import BudgetSpentError, Interview
-from wfalens.explanation.findings.probes import POINTS, PROBES, ProbeResult
+from wfalens.explanation.findings.probes import DANGEROUS, LEARNED, POINTS, PROBES, ProbeResult
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, sentence
 from wfalens.models.contract import PrefixClassifier, is_language_model
@@ -28,9 +28,10 @@ _CALLS, _PAID_CALLS = 20_000, 2_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "negation", "inflection", "accuracy", "misleading", "artefact", "order", "ends", "position", "length", "confusion",
-    "no_text", "sure_mistakes", "labels", "words", "contrast", "unknown", "intensity",
+    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration", "confusion", "artefact",
+    "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
 )  # fmt: skip
+_MANY_POINTS = 0.25  # change of a probability
 _PER_PROBE = 3  # claims of one probe, such as misleading words
 _QUERIES = Bounds(whole, 1, 1 << 40, (None,))
 
@@ -223,10 +224,11 @@ def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Findin
 
 
 def _rank(finding: Finding) -> tuple[bool, int]:
-    name = finding.code.partition(":")[0]
-    place = _FIRST.index(name) if name in _FIRST else len(_FIRST)
-    quiet = finding.kind == "learned" and place == len(_FIRST)
-    return quiet, place
+    """What it has learned comes last; a danger of many points comes early."""
+    name, size = finding.code.partition(":")[0], min(abs(finding.low), abs(finding.high))
+    if finding.kind == DANGEROUS and finding.unit == POINTS and size > _MANY_POINTS:
+        name = "many points"
+    return finding.kind == LEARNED, _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def estimate(sample: NDArray[Any], level: float) -> Estimate:

@@ -62,10 +62,11 @@ class Interview:
     rng: np.random.Generator
     scale: float = 1.0  # share of the usual sample sizes
     _answers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    _texts_read: int = 0  # word by word
 
     @property
     def calls(self) -> int:
-        return len(self._answers)
+        return len(self._answers) + self._texts_read
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -160,6 +161,10 @@ class Interview:
         error = max(1e-12, (all_of_them * (1 - all_of_them) / len(own)) ** 0.5)
         return share, (share - all_of_them) / error
 
+    @property
+    def has_labels(self) -> bool:
+        return any(each is not None and each.labels is not None for each in (self.new, self.seen))
+
     @cached_property
     def _labelled_words(self) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
         """The words of the labelled texts, and their labels."""
@@ -239,14 +244,17 @@ class Interview:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        return None if asks_every_prefix(self.model) else read_texts(self.model, self.new)
-
-    def fragments(self, label: int) -> list[Fragment]:
-        """Real fragments of one clause that a strong word of a class decides: two classes, opinion words."""
-        return self._fragments[label]
+        """The new texts word by word, for half of the calls that are left; none if every prefix costs a call."""
+        most = (self.limit - self.calls) // 2
+        if asks_every_prefix(self.model) or most < 1:
+            return None
+        reading = read_texts(self.model, self.new.sample(most, 0))
+        self._texts_read = len(reading.ids)
+        return reading
 
     @cached_property
-    def _fragments(self) -> dict[int, list[Fragment]]:
+    def fragments(self) -> dict[int, list[Fragment]]:
+        """Real fragments of one clause that a strong word of a class decides: two classes, opinion words."""
         return {label: self._decided(label) for label in self.opinions}
 
     def _decided(self, label: int) -> list[Fragment]:

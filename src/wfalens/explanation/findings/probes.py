@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from wfalens.evaluation.comparison import Estimate
 from wfalens.evaluation.label_errors import find_label_errors
 from wfalens.explanation.findings.interview import RELEVANT, Interview
+from wfalens.explanation.opinion_line import SURE
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, visible
+from wfalens.text.tokenizers import characters_each
 from wfalens.text.word_checks import find_mojibake, has_letter
 
 LEARNED, NOT_LEARNED, DANGEROUS, DATA = KINDS = ("learned", "not_learned", "dangerous", "data")
 POINTS, SHARE = "points", "share"
-_SURE_MISTAKE, _SURE_NONSENSE = 0.95, 0.9
+_SURE_NONSENSE = 0.9
 _FLIPS = 0.05  # share of changed answers that matters
 _DECIDED = 0.7  # share of the texts whose answer is that of a few words alone
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
@@ -98,32 +100,31 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
     """Does "not" move away from the class of the word that follows, for words of every class that is an opinion?"""
     if not knows(talk, "not"):
         return
-    every = {label: talk.fragments(label) for label in talk.opinions}
+    every = {label: talk.fragments[label] for label in talk.opinions}
     samples = {label: _moved(talk, label, part, "not", -1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
         texts = [form.format(word) for word in _plain_words(talk, label) for form in ("it is not {}", "not {} at all")]
-        own = talk.ask(texts)[:, label].reshape(-1, 2) * (1 if kind == NOT_LEARNED else -1)
-        best = [
-            texts[2 * at + int(row.argmax())] for at, row in enumerate(own) if abs(row).max() > 0.5 * (kind != LEARNED)
-        ]
-        examples = best[:2]
+        shares = talk.ask(texts)[:, label].reshape(-1, 2)
+        shown = shares if kind == NOT_LEARNED else 1 - shares
+        best = [texts[2 * at + int(row.argmax())] for at, row in enumerate(shown) if row.max() > 0.5]
         name, by = talk.name(label), abs(100 * found.value)
         if kind == LEARNED:
-            text = f"It has learned negation: “not” moves {name} words {by:.0f} points away from {name}"
-        elif found.low > -0.01 and found.high < 0.01:
-            text = f"It has not learned negation: “not” before a {name} word changes nothing"
+            text = f"“not” moves {name} words {by:.0f} points away from {name}"
+        elif found.low < 0 < found.high:
+            text = f"“not” before a {name} word hardly moves it"
         else:
             where = "away from it" if found.value > 0 else f"further towards {name}"
-            text = f"It has not learned negation: “not” before a {name} word moves it {by:.0f} points {where}"
-        return Claim(kind, f"{text}; {talk.shown(examples[0])}", found, examples, examples[0])
+            text = f"“not” before a {name} word moves it {by:.0f} points {where}"
+        claim = f"It has {kind.replace('_', ' ')} negation: {'; '.join([*map(talk.shown, best[:1]), text])}"
+        return Claim(kind, claim, found, best[:2], (*best, "not")[0])
 
     yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
 
 
 def _plain_words(talk: Interview, label: int) -> list[str]:
     """Words to show in examples: those that decide a short text by themselves, and are used often."""
-    words = sorted({each.word for each in talk.fragments(label)})
+    words = sorted({each.word for each in talk.fragments[label]})
     alone = (talk.ask([f"it is {word}" for word in words]) - talk.ask(["it is"]))[:, label]
     order = np.argsort(-np.maximum(alone, 0) * np.log1p([talk.graded[word] for word in words]), kind="stable")
     return [words[at] for at in order[:12]]
@@ -140,7 +141,7 @@ def intensity(talk: Interview) -> Iterator[ProbeResult]:
     """Does "very" strengthen the word that follows? Asked where there is room for more."""
     if not knows(talk, "very"):
         return
-    every = {label: [each for each in talk.fragments(label) if each.own < 0.9] for label in talk.opinions}
+    every = {label: [each for each in talk.fragments[label] if each.own < 0.9] for label in talk.opinions}
     samples = {label: _moved(talk, label, part, "very", 1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
@@ -195,32 +196,34 @@ def order(talk: Interview) -> Iterator[ProbeResult]:
 
 
 def ends(talk: Interview) -> Iterator[ProbeResult]:
-    """Do the first or the last words of a text decide alone? Of long texts three words, else one."""
-    words = {text: [word for word in text.split() if has_letter(word)] for text in talk.new.texts}
-    counts = [len(each) for each in words.values() if len(each) > 1]
+    """Do the first or the last words of a text decide alone? Of long texts three, else one; of characters two."""
+    spelled = characters_each(talk.model.encoder.tokenizer_name) is not None
+    join, unit = ("", "character") if spelled else (" ", "word")
+    units = {text: [*text] if spelled else [*filter(has_letter, text.split())] for text in talk.new.texts}
+    counts = [len(each) for each in units.values() if len(each) > 1]
     if counts:
-        some, fewest = (3, 9) if np.median(counts) >= 9 else (1, 2)
-        texts = talk.sample(2000, fits=lambda text: len(words[text]) >= fewest)
+        some, fewest = (2, 6) if spelled else (3, 9) if np.median(counts) >= 9 else (1, 2)
+        texts = talk.sample(2000, fits=lambda text: len(units[text]) >= fewest)
         if texts:
-            yield _by_ends(talk, texts, [words[text] for text in texts], some)
+            sides = (slice(some), slice(-some, None))
+            parts = [[join.join(units[text][side]) for text in texts] for side in sides]
+            yield _by_ends(talk, texts, parts, (unit, "decides") if some == 1 else (f"{some} {unit}s", "decide"))
 
 
-def _by_ends(talk: Interview, texts: list[str], words: list[list[str]], some: int) -> ProbeResult:
-    answers = talk.ask(texts).argmax(1)
+def _by_ends(talk: Interview, texts: list[str], parts: list[list[str]], named: tuple[str, str]) -> ProbeResult:
+    answers, (what, verb) = talk.ask(texts).argmax(1), named
     usual = np.bincount(answers).max() / len(texts)  # with which any text would agree
-    parts = [[" ".join(text[part]) for text in words] for part in (slice(some), slice(-some, None))]
     same = [talk.ask(part).argmax(1) == answers for part in parts]
-    what, verb = ("word", "decides") if some == 1 else (f"{some} words", "decide")
 
     def claim(first: Estimate, last: Estimate) -> Claim | None:
         side = int(last.value > first.value)
         best, other = ((first, last), (last, first))[side]
         if best.low < max(_DECIDED, usual, other.high):
             return None
-        named = ("first", "last"), ("last", "first")
+        one, another = (("first", "last"), ("last", "first"))[side]
         text = (
-            f"The {named[side][0]} {what} of a text {verb}: the answer is the same without the rest for "
-            f"{percent(best.value)} of the texts (for the {named[side][1]} {what} {percent(other.value)})"
+            f"The {one} {what} of a text {verb}: the answer is the same without the rest for {percent(best.value)} of "
+            f"the texts; with the {another} {what} alone for {percent(other.value)}"
         )
         return Claim(DANGEROUS, text, best, *_pair(texts, parts[side], same[side]))
 
@@ -309,19 +312,14 @@ def _shift(talk: Interview, code: str, about: str, texts: list[str], changed: li
     moved = talk.ask(changed) - talk.ask(texts)
 
     def claim(*found: Estimate) -> Claim | None:
-        both = [(each, label) for label, each in enumerate(found, int(len(talk.names) == 2))]
-        if len(talk.names) == 2:
-            only = found[0]
-            both.append((Estimate(-only.value, -only.high, -only.low), 0))
-        best, label = max(both, key=lambda each: each[0].low)
-        if best.low < least:
+        label = max(range(len(found)), key=lambda each: found[each].low)
+        if found[label].low < least:
             return None
-        at = int(moved[:, label].argmax())
-        text = f"{about[0].upper()}{about[1:]} move a text towards {talk.name(label)} by {100 * best.value:.0f} points"
-        return Claim(DANGEROUS, text, best, (texts[at], changed[at]), changed[at])
+        at, by = int(moved[:, label].argmax()), 100 * found[label].value
+        text = f"{about[0].upper()}{about[1:]} move a text towards {talk.name(label)} by {by:.0f} points"
+        return Claim(DANGEROUS, text, found[label], (texts[at], changed[at]), changed[at])
 
-    columns = moved.T[1:] if len(talk.names) == 2 else moved.T
-    return ProbeResult(code, tuple(columns), claim, len(texts))
+    return ProbeResult(code, tuple(moved.T), claim, len(texts))
 
 
 def position(talk: Interview) -> Iterator[ProbeResult]:
@@ -413,6 +411,7 @@ def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[n
         sure = sorted((at for at in range(len(words)) if found[at].low > _FELT), key=lambda at: -found[at].low)[:5]
         if not sure:
             return None
+        sure.sort(key=lambda at: -found[at].value)
         pushes = ", ".join(f"“{visible(words[at])}” {points(found[at].value)}" for at in sure)
         text = f"Words that move it towards {talk.name(label)}: {pushes}"
         return Claim(LEARNED, text, found[sure[0]], talk.shortest(words[sure[0]], 2), words[sure[0]])
@@ -463,6 +462,8 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
         if not nothing or found[loud].low - found[quiet].high < 0.05:
             return None
         share, surprise = talk.labels_with(words[quiet], label)
+        if talk.has_labels and surprise <= _EXPECTED:
+            return None  # by the labels it may well count for nothing
         though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
         text = (
             f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}, while “{words[loud]}” moves "
@@ -504,19 +505,31 @@ def mistakes(talk: Interview) -> Iterator[ProbeResult]:
         return Claim(LEARNED if better else NOT_LEARNED, text, now, shown, shown[0] if shown else "")
 
     yield ProbeResult("accuracy", (right, *before), accuracy, len(right), SHARE)
+    yield _calibration(texts, right, outputs.max(1))
     if len(wrong) >= 10:
-        sure = outputs[wrong].max(1) >= _SURE_MISTAKE
-
-        def surely(found: Estimate) -> Claim | None:
-            text = (
-                f"It can be sure and wrong: {percent(found.value)} of its mistakes have a probability of 95 % or more"
-            )
-            return Claim(DANGEROUS, text, found, shown, shown[0]) if found.low > _FLIPS else None
-
-        yield ProbeResult("sure_mistakes", (sure,), surely, len(wrong), SHARE)
         yield from _confusion(talk, texts, truth, outputs)
     if talk.reads_words:
         yield from _misleading(talk, texts, truth, outputs)
+
+
+def _calibration(texts: Sequence[str], right: NDArray[np.bool_], sure: NDArray[np.float64]) -> ProbeResult:
+    """Is the probability of its answers as high as the share of those that are right?"""
+
+    def claim(found: Estimate) -> Claim | None:
+        mean = f"the mean probability of its answers is {percent(float(sure.mean()))}"
+        if found.low > RELEVANT:
+            text = f"It is surer than it is right: {mean}, and {percent(float(right.mean()))} of them are right"
+            shown = np.argsort(np.where(right, 0, -sure), kind="stable")[:2]
+        elif found.high < -RELEVANT:
+            often = "never sure" if sure.max() <= SURE else "seldom sure"
+            text = f"It is right on {percent(float(right.mean()))} of the texts, but {often}: {mean}"
+            shown = np.argsort(np.where(right, sure, 1), kind="stable")[:2]
+        else:
+            return None
+        examples = [texts[at] for at in shown]
+        return Claim(DANGEROUS if found.low > 0 else NOT_LEARNED, text, found, examples, examples[0])
+
+    return ProbeResult("calibration", (sure - right,), claim, len(right))
 
 
 def labels(talk: Interview) -> Iterator[ProbeResult]:

@@ -288,7 +288,7 @@ const span = (low, high, unit) =>
   unit === 'share'
     ? `${(100 * low).toFixed(0)} to ${lens.percent(high)}`
     : `${lens.asPoints(low)} to ${lens.points(high)}`;
-const MISTAKES = ['accuracy', 'confusion', 'sure_mistakes', 'labels']; // findings about what it gets wrong
+const MISTAKES = ['accuracy', 'calibration', 'confusion', 'labels']; // findings about what it gets wrong
 const about = ({ code }) => code.split(':')[0];
 const claims = (names, chosen) =>
   chosen.length
@@ -321,7 +321,7 @@ const pushes = (names, found) =>
 function wrong(names, found, all) {
   const { network } = found.confusions;
   if (!network) return h('p', { class: 'note' }, 'Labels are needed to know: give texts with labels.');
-  const named = all.findings.filter((each) => MISTAKES.includes(about(each)) && about(each) !== 'sure_mistakes');
+  const named = all.findings.filter((each) => MISTAKES.includes(about(each)));
   const right = network.reduce((sum, row, at) => sum + row[at], 0),
     total = network.flat().reduce((sum, count) => sum + count, 0);
   return [
