@@ -23,8 +23,10 @@ from tests.planted import (
     rule_model,
 )
 from wfalens.errors import InputError
+from wfalens.explanation import opinion_lines
 from wfalens.explanation.findings.claims import estimate
-from wfalens.text import Corpus
+from wfalens.models.adapters.functions import FunctionClassifier
+from wfalens.text import Corpus, TextEncoder
 
 QUERIES = 20_000
 
@@ -183,6 +185,91 @@ def test_words_of_a_class_that_is_the_absence_of_another_are_not_negated():
     (found,) = [each for each in wl.findings(wfa, model, new.texts, queries=QUERIES) if each.code == "negation"]
     assert found.kind == "not_learned"
     assert "before a toxic word" in found.claim
+
+
+def answering(answer, texts, tokenizer="basic_english"):
+    """A model whose probability of the second class is a function of the tokens of a text."""
+
+    def outputs(tokens):
+        positive = np.array([answer(each) for each in tokens])
+        return np.stack([1 - positive, positive], 1)
+
+    return FunctionClassifier(outputs, TextEncoder.of_texts(texts, tokenizer), NAMES, fingerprint="answering")
+
+
+@pytest.mark.parametrize(
+    ("high", "right", "kind"), [(0.6, 1.0, "not_learned"), (0.99, 0.7, "dangerous"), (0.75, 0.75, None)]
+)
+def test_how_sure_it_is_is_compared_with_how_often_it_is_right(high, right, kind):
+    new = corpus("plain", 400, 0, taught=False)
+    sides = dict(zip(new.texts, rule_model("plain", new).predict_proba(new.texts).argmax(1), strict=True))
+    is_right = np.random.default_rng(0).random(len(new)) < right
+    labels = np.array(
+        [sides[text] if good else 1 - sides[text] for text, good in zip(new.texts, is_right, strict=True)]
+    )
+    model = answering(lambda tokens: high if sides.get(" ".join(tokens)) else 1 - high, new.texts)
+    wfa = wl.extract(model, new, wl.Paper(states=2))
+    found = wl.findings(wfa, model, Corpus(new.texts, labels, NAMES, "sure"), queries=QUERIES)
+    claims = [each for each in found if each.code == "calibration"]
+    assert [each.kind for each in claims] == ([] if kind is None else [kind])
+    for each in claims:
+        assert each.figure == pytest.approx(high - np.mean(is_right))
+
+
+@pytest.mark.parametrize("decisive", [True, False])
+def test_of_texts_of_characters_it_is_said_whether_the_end_decides_alone(decisive):
+    rng = np.random.default_rng(0)
+    names = sorted({"".join(rng.choice(list("abcdeklmno"), rng.integers(6, 10))) for _ in range(400)})
+    vowels = set("aeo")
+    share = (lambda word: word[-1] in vowels) if decisive else (lambda word: sum(c in vowels for c in word) > 2)
+    model = answering(lambda tokens: 0.9 if share(tokens) else 0.1, names, "characters")
+    wfa = wl.extract(model, names, wl.Paper(states=2))
+    claims = [each for each in wl.findings(wfa, model, names, queries=3000) if each.code == "ending"]
+    assert len(claims) == decisive
+    if decisive:
+        assert claims[0].figure == 1
+        assert claims[0].examples[0].class_name == claims[0].examples[1].class_name
+
+
+def test_examples_bear_out_the_claim(asked):
+    """An example of ignored order keeps its class, one of order that matters changes it."""
+    for sort, kind in (("plain", "not_learned"), ("order", "learned")):
+        (found,) = [each for each in asked(sort)[3] if each.code == "order"]
+        assert found.kind == kind
+        assert (found.examples[0].class_name == found.examples[1].class_name) == (kind == "not_learned")
+
+
+def test_a_word_has_the_points_of_the_picture():
+    model, train, new = intents(4, 600)
+    wfa = wl.extract(model, train, wl.Paper(states=8))
+    unseen = [text for text in new if text not in set(train)]
+    lines = {line.label: line for line in opinion_lines(model, unseen).lines}
+    shown = {
+        (label, push.word): push for label, line in lines.items() for push in (*line.towards, *line.against, *line.idle)
+    }
+    compared = 0
+    for each in wl.findings(wfa, model, new, train=Corpus.of(train)):
+        name, _, label = each.code.partition(":")
+        if name == "words" and (push := shown.get((label, each.link))):
+            compared += 1
+            assert each.figure == pytest.approx(push.change, abs=1e-6)
+            assert each.low <= push.low <= push.high <= each.high  # all claims hold together
+    assert compared
+
+
+def test_reading_texts_word_by_word_counts_among_the_calls():
+    model, train, new = intents(4, 200)
+    wfa = wl.extract(model, train, wl.Paper(states=8))
+    read = []
+    trace = model.trace
+    model.trace = lambda ids: read.append(len(ids)) or trace(ids)
+    found = wl.findings(wfa, model, new, queries=900)
+    assert sum(read) <= found.calls <= 900
+
+
+def test_no_interval_leaves_what_a_probability_can_change(asked):
+    for sort in RULES:
+        assert all(-1 <= each.low <= each.figure <= each.high <= 1 for each in asked(sort)[3])
 
 
 def test_an_interval_covers_a_mean_as_often_as_it_says():
