@@ -283,7 +283,7 @@ def _listed(canvas: Canvas, diagram: Diagram, top: float) -> float:
     room = (_WIDTH - 2 * _EDGE) / 2 - 30
     for at, edge in enumerate(diagram.edges):
         x, y = _EDGE + (room + 60) * (at // half), top + _ROW * (at % half)
-        text = f"{percent(edge.rate)} of the words in {diagram.name(edge.source)}: {edge.label}"
+        text = f"{percent(edge.rate)} from {diagram.name(edge.source)}: {edge.label}"
         canvas.add(Text((x, y), f"{at + 1}", _TYPE, bold=True))
         canvas.add(Text((x + 34, y), fitted(text, _TYPE, room - 34), _TYPE))
     return top + _ROW * half + 10

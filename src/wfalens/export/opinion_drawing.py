@@ -276,7 +276,7 @@ def _multiples(
     edge = 16.0 if columns == 1 else _MARGIN
     gap = 20.0
     width = (canvas.width - 2 * edge - gap * (columns - 1)) / columns
-    tall = 142.0 + 25 * rows + 28
+    tall = 152.0 + 25 * rows + 28
     changes = [abs(each.change) for line in lines for each in line.towards[:rows]]
     for number, line in enumerate(lines):
         place = edge + (width + gap) * (number % columns), top + (tall + gap) * (number // columns)
@@ -308,22 +308,24 @@ def _small(
     )
     texts = f"{line.texts:,} texts"
     canvas.add(Text((x + size[0] - 16, y + 30), texts, 16, "soft", anchor="end"))
-    middle, first, last = y + 76, x + 50, x + size[0] - 50
+    middle, first, last = y + 82, x + 50, x + size[0] - 50
     xs = [first + (last - first) * station / 4 for station in range(5)]
     canvas.add(Stroke([(first, middle), (last, middle)], "line", 4))
     for source, target, rate, colour in _moves(found, line):
         way = target - source
-        ends = [(xs[source] + way * 32, middle - way * 12), (xs[target] - way * 32, middle - way * 12)]
-        canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2.4, 0.85, head=10.0, tip=f"{percent(rate)} move on"))
+        ends = [(xs[source] + way * 12, middle - way * 34), (xs[target] - way * 12, middle - way * 34)]
+        if rate:
+            canvas.add(Stroke(ends, colour, _arrow_width(rate) / 3, 0.85, head=10.0, tip=f"{percent(rate)} move on"))
     for station in range(5):
         radius = min(30.0, max(25.0, 34 * float(line.shares[station]) ** 0.5))
         _station(canvas, line, station, (xs[station], middle), radius, low if station < 2 else high, 16)
-    canvas.add(Text((xs[0] - 30, y + 126), "0–20 %", 16, "soft"))
-    canvas.add(Text((xs[4] + 30, y + 126), "80–100 %", 16, "soft", anchor="end"))
-    end = _bars(canvas, line.towards[:rows], (x + 16, y + 136), room, most, high)
+    canvas.add(Text((xs[0] - 36, y + 138), "0–20 %", 16, "soft"))
+    canvas.add(Text((xs[2], y + 138), "% that stay", 16, "soft", anchor="middle"))
+    canvas.add(Text((xs[4] + 36, y + 138), "80–100 %", 16, "soft", anchor="end"))
+    end = _bars(canvas, line.towards[:rows], (x + 16, y + 146), room, most, high)
     words = f"against: {', '.join(each.word for each in line.against[:4])}" if line.against else ""
     if not line.towards and not line.against:
-        words, end = f"no {found.unit} was read often enough to measure", y + 136
+        words, end = f"no {found.unit} was read often enough to measure", y + 146
     canvas.add(Text((x + 16, end + 20), fitted(words, 16, room), 16, "soft"))
 
 

@@ -73,7 +73,8 @@ def create_app(study: Study, token: str, hosts: tuple[str, ...] = LOOPBACK) -> F
     What takes seconds is a job; the page asks until it is done.
     """
     tasks: dict[str, Task] = {name: partial(view, study) for name, view in views.JOBS.items()}
-    jobs = Jobs(tasks | {"fidelity": lambda: views.fidelity(study, _MEASURED_TEXTS)})
+    tasks |= {"fidelity": partial(views.fidelity, study, _MEASURED_TEXTS), "measured": partial(views.measured, study)}
+    jobs = Jobs(tasks)
     quick, slow = Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
 
     @asynccontextmanager

@@ -10,6 +10,12 @@ async function ask(path, options) {
   return data;
 }
 
+// what could not be made carries the reason
+function checked(found) {
+  if (found?.error) throw new Error(found.error);
+  return found;
+}
+
 function live() {
   const get = (path, parameters) => ask(`api/${path}?${new URLSearchParams(parameters || {})}`);
   const post = (path, body, signal) =>
@@ -64,7 +70,8 @@ function live() {
     trace: (text) => latest('trace', text),
     preview: (text) => latest('trace', text, 'preview'),
     counterfactuals: (text) => latest('counterfactuals', text),
-    attribution: (text) => latest('attribution', text),
+    attribution: async (text) => checked(await latest('attribution', text)),
+    measured: view('measured'),
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
     opinionOf: (name) => get('opinion', { name }),
@@ -80,19 +87,14 @@ function live() {
 }
 
 function report(data) {
-  const part = (name) => async () => {
-    const found = data[name];
-    if (found && found.error) throw new Error(found.error);
-    return found;
-  };
+  const part = (name) => async () => checked(data[name]);
   const one =
     (name, key, missing) =>
     async (...given) => {
       const all = data[name] || {},
         entry = key(...given);
       if (!Object.hasOwn(all, entry)) throw new Error(missing);
-      if (all[entry].error) throw new Error(all[entry].error);
-      return all[entry];
+      return checked(all[entry]);
     };
   const picked = one(
     'traces',
@@ -159,6 +161,7 @@ function report(data) {
       (text) => text,
       'A report has counterfactuals of its own sentences only; the live page finds them for any.',
     ),
+    measured: async () => ({}),
     words,
     word,
     carried: { words: () => data.words, sampling: data.sampling },

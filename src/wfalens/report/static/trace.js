@@ -36,7 +36,7 @@ class Player {
     this.reader = new lens.Reader({
       onStep: () => this.draw(),
       loaded: (found, text) => {
-        this.attribution = null;
+        this.attribution = this.missing = null;
         lens.remember({ text: text.slice(0, 2000) });
         this.ask(text);
       },
@@ -192,15 +192,15 @@ class Player {
     await new Promise((resolve) => setTimeout(resolve, lens.source.live ? 350 : 0)); // not while somebody types
     if (!current()) return;
     if (this.overview.has.model)
-      lens.source.attribution(text).then(
-        (found) => {
-          if (current()) {
-            this.attribution = found;
-            this.draw();
-          }
-        },
-        () => {},
-      ); // the card then shows the automaton's row alone
+      lens.source
+        .attribution(text)
+        .then((attribution) => ({ attribution }))
+        .catch((error) => ({ missing: error.message })) // the card then shows the automaton's row alone
+        .then((found) => {
+          if (!current()) return;
+          Object.assign(this, found);
+          this.draw();
+        });
     try {
       const found = await lens.source.counterfactuals(text);
       if (current())
@@ -300,6 +300,7 @@ class Player {
       this.attribution?.standard_error > 0.005 && shown === 'contributions'
         ? ` The network\u2019s values come from ${this.attribution.queries} model calls; their standard error is at most ${(100 * this.attribution.standard_error).toFixed(1)} points.`
         : '',
+      this.missing && shown !== 'log-odds' ? ` ${this.missing}` : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
     );
     if (this.charts[1]) this.charts[0].hidden = !found.model;

@@ -100,7 +100,7 @@ lens.views.push({
       ),
       content,
     );
-    draw();
+    await lens.fill(content, lens.source.measured, () => draw());
   },
 });
 
@@ -178,7 +178,10 @@ lens.views.push({
     const { class_names: names } = await lens.source.overview();
     await lens.fill(
       view,
-      () => lens.source.word(word),
+      async (onProgress) => {
+        await lens.source.measured(onProgress);
+        return lens.source.word(word);
+      },
       (found) => [
         h('h2', null, lens.word(found.word)),
         h(

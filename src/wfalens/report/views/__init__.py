@@ -10,7 +10,7 @@ from wfalens.report.views.opinion_view import findings, opinion, states
 from wfalens.report.views.overview import fidelity, overview
 from wfalens.report.views.texts_view import sentences, texts
 from wfalens.report.views.trace_view import attribution, trace
-from wfalens.report.views.words_view import WordTable, word_page, word_pages
+from wfalens.report.views.words_view import WordTable, measured, word_page, word_pages
 
 __all__ = [
     "JOBS",
@@ -21,6 +21,7 @@ __all__ = [
     "counterfactuals",
     "fidelity",
     "findings",
+    "measured",
     "opinion",
     "overview",
     "sentences",

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError
 from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.shapley import network_shapley, shapley, shapley_each
 from wfalens.models.contract import StatefulClassifier
@@ -66,10 +65,7 @@ def attribution(study: Study, text: str) -> dict[str, Any]:
     """
     words = len(study.wfa.encoder.tokens(text))
     if words > _LONGEST:
-        raise InputError(
-            f"the network's Shapley values are shown for texts of at most {_LONGEST} words, and this one has {words:,}",
-            code="too-long",
-        )
+        return {"error": f"Shapley values of the network are for at most {_LONGEST} words; this text has {words:,}."}
     network = network_shapley(study.classifier, study.wfa, text, queries=_QUERIES, seed=0)
     automaton = shapley(study.wfa, text, unit=PROBABILITY, seed=0)
     error = network.standard_error

@@ -102,6 +102,11 @@ class WordTable:
         }
 
 
+def measured(study: Study) -> dict[str, int]:
+    """How many words the network was asked about, which takes seconds; all words are then there at once."""
+    return {"measured": int((study.word_effects.read > 0).sum())}
+
+
 def word_page(study: Study, word: str) -> dict[str, Any]:
     """What one word does, which words act or mean the same, and sentences that contain it."""
     return word_pages(study, [word])[0]
