@@ -7,8 +7,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-# a diverging pair that colour-blind readers can tell apart
-FOR, AGAINST = (230, 97, 1), (94, 60, 153)
+from wfalens.palette import AGAINST, FOR
 
 
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -70,5 +69,5 @@ def _style_sheet() -> str:
 
 
 def _style(share: float) -> str:
-    red, green, blue = FOR if share > 0 else AGAINST
-    return f"background:rgba({red},{green},{blue},{abs(share) * 0.6:.2f});padding:0 .15em;border-radius:.2em"
+    shade = f"{FOR if share > 0 else AGAINST}{round(255 * 0.6 * abs(share)):02x}"
+    return f"background:{shade};padding:0 .15em;border-radius:.2em"

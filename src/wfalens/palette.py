@@ -9,6 +9,7 @@ from __future__ import annotations
 # orange, blue, green, pink, ochre, teal, purple, red: of two classes the first is warm and the second cool
 LIGHT = ("#c8501e", "#1f66c9", "#145538", "#ec55b5", "#c08a1e", "#0fa46f", "#65188d", "#9e0009")
 DARK = ("#f0894f", "#7cb4fc", "#76eea5", "#e94287", "#fdd506", "#0f919c", "#9657e8", "#b04a3a")
+FOR, AGAINST = LIGHT[1], LIGHT[0]  # a class, where only one is shown
 GREY = "#8a8f98"  # of what belongs to no class
 _PALE, _DEEP = 0.55, 0.6  # how much of the hue is left in the second and third round
 _WHITE, _NIGHT = "#ffffff", "#14171b"

@@ -16,7 +16,7 @@ from wfalens.cli.output import OUT, check_outputs, note, print_json, print_resul
 from wfalens.messages import printable, visible
 from wfalens.validation import Bounds, Options, option, real, whole
 
-_STYLES = {True: "bold dark_orange3", False: "bold medium_purple3"}
+_STYLES = {True: "bold dodger_blue2", False: "bold dark_orange3"}  # as the palette
 _WEAK = 0.1  # of the strongest contribution: what is less is not marked
 _CLASSES = 4  # in a table for people
 _EDITS = 10  # texts of another class at one edit

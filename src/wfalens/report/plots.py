@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.messages import printable
+from wfalens.palette import AGAINST, COLOURS, FOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from wfalens.explanation import Attribution, Influence, WordMaps
 
-# Okabe and Ito's colours (their yellow, too pale on white, replaced), which colour-blind readers can tell apart
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#000000")
-FOR, AGAINST = "#E66101", "#5E3C99"
 _MOST_BARS = 50
 
 
@@ -55,7 +53,7 @@ def top_words(scores: Influence, k: int = 10) -> Figure:
 def attribution_bars(found: Attribution) -> Figure:
     """The words of a text from top to bottom with their contributions to the predicted class."""
     figure, title = new_figure(6, 1.2 + 0.3 * len(found.words)), f"{found.label}: {found.title}"
-    unit = f"contribution ({found.unit}); orange for, violet against"
+    unit = f"contribution ({found.unit}); blue for, orange against"
     _bars(figure.add_subplot(), found.words, found.of_class(), title, unit)
     return figure
 

@@ -167,13 +167,13 @@ def findings(
         raise InputError("findings are about classes of texts; a language model has none", code="language-model")
     _QUERIES.checked("queries", queries)
     limit = queries or (_PAID_CALLS if asks_every_prefix(model) else _CALLS)
-    new = texts if isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
+    given = texts if isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
     known = set() if train is None else {*train.texts}
-    new = new.subset(np.flatnonzero([text not in known for text in new.texts]))
+    new = given.subset(np.flatnonzero([text not in known for text in given.texts]))
     if len(new.texts) == 0:
         raise InputError("there is no text that the model was not trained on", code="no-texts")
     rng = np.random.default_rng(seed)
-    talk = Interview(wfa, model, new, train, limit, rng, min(1.0, limit / _CALLS))
+    talk = Interview(wfa, model, given, new, train, limit, rng, min(1.0, limit / _CALLS))
     with shown(progress):
         display.say(f"asking the model at most {limit:,} times")
         return _claimed(talk)

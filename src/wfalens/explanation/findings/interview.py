@@ -56,7 +56,8 @@ class Interview:
 
     wfa: WFA
     model: PrefixClassifier
-    new: Corpus
+    texts: Corpus  # all that were given
+    new: Corpus  # those of them that it was not trained on
     seen: Corpus | None
     limit: int  # model calls
     rng: np.random.Generator
@@ -193,7 +194,7 @@ class Interview:
     def classes(self) -> list[int]:
         """Those whose words are asked about: the most frequent among the model's answers."""
         outputs = self.ask(self.sample(300))
-        order = np.argsort(-outputs.mean(0), kind="stable")
+        order = np.argsort(-outputs.sum(0), kind="stable")
         return sorted(order[:_MOST_CLASSES].tolist())
 
     def strongest(self, label: int, most: int, least_count: int = 5) -> list[str]:
@@ -218,7 +219,7 @@ class Interview:
     def pushes(self, words: Sequence[str], usual: int = 30) -> list[NDArray[np.float64]]:
         """What each word changes when it is read after the beginning of a real text, the decision being open.
 
-        Words that the new texts have often enough are measured there, as in the opinion line.
+        Words that the given texts have often enough are measured there, as in the opinion line.
         -> for each word (different beginnings, classes)
         """
         read = [self._pushes_read(word) for word in words]
@@ -237,18 +238,18 @@ class Interview:
         return [each if len(each) >= LEAST_READ else other for each, other in zip(read, asked, strict=True)]
 
     def _pushes_read(self, word: str) -> NDArray[np.float64]:
-        """The changes that a word makes in the new texts; (times read, classes), none if every prefix costs a call"""
+        """The changes that a word makes in the given texts; (times read, classes), none if every prefix costs a call"""
         if self._reading is None:
             return np.zeros((0, len(self.names)))
         return self._reading.changes_by(self.model.encoder.vocabulary.id_of(word))
 
     @cached_property
     def _reading(self) -> Reading | None:
-        """The new texts word by word, for half of the calls that are left; none if every prefix costs a call."""
+        """The given texts word by word, for half of the calls that are left; none if every prefix costs a call."""
         most = (self.limit - self.calls) // 2
         if asks_every_prefix(self.model) or most < 1:
             return None
-        reading = read_texts(self.model, self.new.sample(most, 0))
+        reading = read_texts(self.model, self.texts.sample(most, 0))
         self._texts_read = len(reading.ids)
         return reading
 
