@@ -224,7 +224,7 @@ def test_of_texts_of_characters_it_is_said_whether_the_end_decides_alone(decisiv
     share = (lambda word: word[-1] in vowels) if decisive else (lambda word: sum(c in vowels for c in word) > 2)
     model = answering(lambda tokens: 0.9 if share(tokens) else 0.1, names, "characters")
     wfa = wl.extract(model, names, wl.Paper(states=2))
-    claims = [each for each in wl.findings(wfa, model, names, queries=3000) if each.code == "ending"]
+    claims = [each for each in wl.findings(wfa, model, names, queries=3000) if each.code == "ends"]
     assert len(claims) == decisive
     if decisive:
         assert claims[0].figure == 1

@@ -1,8 +1,8 @@
 // Figures: a title, a drawing that fits the width, a legend, a note, zoom, and three ways to save it.
 const { h, s } = lens;
 
-// draw(svg, width) is called again whenever the figure gets another width; legend: [{name, colour}]
-lens.figure = ({ title, term, describe, draw, legend = [], note, interactive = false, least = 0 }) => {
+// draw(svg, width) is called again whenever the figure gets another width, and so is legend(): [{name, colour}]
+lens.figure = ({ title, term, describe, draw, legend = () => [], note, interactive = false, least = 0 }) => {
   const svg = s('svg', {
     role: interactive ? 'group' : 'img',
     tabindex: 0,
@@ -16,6 +16,7 @@ lens.figure = ({ title, term, describe, draw, legend = [], note, interactive = f
       { class: 'small', type: 'button', title: about, 'aria-label': `${about}: ${title}`, on: { click: act } },
       label,
     );
+  const keys = h('ul', { class: 'legend' });
   const made = h(
     'figure',
     null,
@@ -36,7 +37,7 @@ lens.figure = ({ title, term, describe, draw, legend = [], note, interactive = f
               type: 'button',
               title: `Save this figure as ${kind.toUpperCase()}`,
               'aria-label': `Save ${title} as ${kind.toUpperCase()}`,
-              on: { click: () => lens.save(svg, title, kind, legend) },
+              on: { click: () => lens.save(svg, title, kind, legend()) },
             },
             kind.toUpperCase(),
           ),
@@ -44,20 +45,20 @@ lens.figure = ({ title, term, describe, draw, legend = [], note, interactive = f
       ),
     ),
     h('div', { class: 'drawing' }, svg),
-    legend.length > 0 &&
-      h(
-        'ul',
-        { class: 'legend' },
-        legend.map(({ name, colour }) =>
-          h('li', null, h('span', { class: 'swatch', style: { background: colour } }), name),
-        ),
-      ),
+    keys,
     note && h('p', { class: 'note' }, note),
   );
   if (least) svg.style.setProperty('min-width', `${least}px`);
   let width = 0;
   const redraw = () => {
-    if (width) draw(svg, width);
+    if (!width) return;
+    draw(svg, width);
+    lens.put(
+      keys,
+      legend().map(({ name, colour }) =>
+        h('li', null, h('span', { class: 'swatch', style: { background: colour } }), name),
+      ),
+    );
   };
   new ResizeObserver(([entry]) => {
     const now = Math.round(entry.contentRect.width);
@@ -70,7 +71,6 @@ lens.figure = ({ title, term, describe, draw, legend = [], note, interactive = f
   made.svg = svg;
   return made;
 };
-lens.classLegend = (names) => names.map((name, at) => ({ name: lens.visible(name), colour: lens.colour(at) }));
 
 // a text of at most so many characters; the whole one is its tooltip
 const TEXT = (x, y, text, more, most = Infinity) =>

@@ -135,7 +135,7 @@ class Player {
     const few = this.names.length > SHOWN;
     const shown = () => {
       // those that ever matter in this text
-      const rows = this.found[who] || [],
+      const rows = this.found?.[who] || [],
         peak = this.names.map((_, at) => Math.max(0, ...rows.map((row) => row[at])));
       return this.names
         .map((_, at) => at)
@@ -145,7 +145,7 @@ class Player {
     };
     return lens.figure({
       title,
-      legend: lens.classLegend(this.names),
+      legend: () => shown().map((at) => ({ name: lens.visible(this.names[at]), colour: lens.colour(at) })),
       note: few ? `The ${SHOWN} classes that rise highest have a line.` : null,
       draw: (svg, width) =>
         this.found?.[who] &&
