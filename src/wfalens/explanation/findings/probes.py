@@ -466,7 +466,7 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
             return None  # by the labels it may well count for nothing
         though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
         text = (
-            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}, while “{words[loud]}” moves "
+            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}; “{words[loud]}” moves "
             f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
         )
         texts = [text for form in (words[quiet], words[loud]) for text in talk.shortest(form, 1)]
