@@ -16,7 +16,7 @@ from wfalens.errors import InputError, MissingDependencyError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.report.study import Study, study_of
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK: tuple[str, ...] = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only if the user says so
 _PORTS_TRIED, _LAST_PORT = 20, 65535
 
