@@ -51,6 +51,11 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown
 
 
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Load the shim that search needs on pages opened from disk from the site itself, not from elsewhere."""
+    return output.replace("https://unpkg.com/iframe-worker/shim", "../" * page.url.count("/") + "iframe-worker.js")
+
+
 def _all_schemas() -> str:
     parts = []
     for command, schema in json.loads(_SCHEMA_FILE.read_text(encoding="utf-8")).items():
