@@ -12,11 +12,12 @@ PAPER_ARGS ?=
 
 PIP_ARGS ?=
 
-.PHONY: help install demo test test-slow lint lint-pages bench bench-report paper docs release clean
+.PHONY: help install demo test test-quick test-slow lint lint-pages bench bench-report paper docs release clean
 
 help:
 	@echo "make demo       install what it needs, then train, extract and evaluate on real text (two to three minutes)"
-	@echo "make test       install, then lint, type-check and test (about five minutes)"
+	@echo "make test       install, then lint, type-check and test side by side (three to four minutes)"
+	@echo "make test-quick the quick tests alone"
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
 	@echo "make lint-pages Prettier and ESLint on the page's JavaScript and CSS (needs npm; skipped without)"
@@ -58,7 +59,10 @@ lint-pages:
 	elif [ -d node_modules/prettier ] || npm install --silent --no-audit --no-fund --no-package-lock; then npm run --silent lint; \
 	else echo "npm could not install Prettier and ESLint: the page's JavaScript and CSS are not checked"; fi
 
-test: lint
+test: install
+	$(MAKE) --no-print-directory -j 2 lint test-quick
+
+test-quick: install
 	$(PYTEST) -m "not slow"
 
 test-slow: install
