@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from tests.errors import raises
-from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
-from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.models import RNNClassifier, RNNConfig, Trainer, wrap
+from wfalens.extraction import Paper, extract
+from wfalens.models import wrap
 from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates
 from wfalens.robustness.attack.attack_result import (
     FAILED,
@@ -31,14 +30,8 @@ BOUNDS = AttackOptions(weak=0.2, strong=0.3, min_transition=0.001)
 
 
 @pytest.fixture(scope="module")
-def setting(once):
-    train = load_dataset("newsroom")
-    trainer = Trainer(config=RNNConfig(embedding=24, hidden=24, dropout=0.3), epochs=5, learning_rate=5e-3)
-    model = RNNClassifier.load(once("attacked.rnn", lambda path: trainer.train(train).model.save(path)))
-    extractor = Stochastic(states=25, completion="probe", alpha=0.0, abstraction="outputs")
-    wfa = WFA.load(once("attacked.wfa", lambda path: extract(model, train, extractor).save(path)))
-    vectors = newsroom.vectors()
-    return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
+def setting(newsroom_model, newsroom_wfa):
+    return newsroom_model, newsroom_wfa, newsroom.vectors(), load_dataset("newsroom", "test").subset(np.arange(300))
 
 
 @pytest.fixture(scope="module")
