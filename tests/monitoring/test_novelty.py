@@ -27,7 +27,7 @@ from wfalens.text.vocabulary import UNKNOWN
 def twenty():
     """A model of 20 intents, its automaton, usual texts, fresh usual texts, and texts of 130 other intents."""
     model, texts, _ = intents(20, 6000)
-    wfa = extract(model, texts[:500], Stochastic(states=30))
+    wfa = extract(model, texts[:500], Stochastic(states=30, completion="probe", alpha=0.0, abstraction="outputs"))
     foreign = [text for text in intents(150, 3000)[1] if not _own(text) < 40]
     return model, wfa, UsualTexts.of(wfa, model, texts[500:3000]), texts[3000:], foreign[:600]
 
