@@ -11,7 +11,7 @@ from tests.errors import raises
 from tests.robustness.test_dfa import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
-from wfalens.extraction.refinement.query_sampler import QuerySampler, replacements
+from wfalens.extraction.refinement.query_sampler import QuerySampler, boundary_texts
 from wfalens.extraction.refinement.refine import (
     Guarantee,
     Refiner,
@@ -223,19 +223,16 @@ def test_nothing_is_split_where_states_are_right():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_replacement_by_forward_and_backward_vectors_is_the_least_sure_of_all(seed):
+def test_texts_near_a_decision_are_those_where_the_automaton_is_less_sure(seed):
     wfa = sample("fit", seed, n=4, words=6).wfa
     words = np.arange(2, len(wfa.encoder.vocabulary), dtype=np.int32)
     rng = np.random.default_rng(seed)
-    texts = Ragged.from_lengths(rng.choice(words, 15).astype(np.int32), np.array([3, 5, 1, 6]))
+    texts = Ragged.from_lengths(rng.choice(words, 60).astype(np.int32), np.full(12, 5))
     source = QuerySampler.of(np.ones(len(wfa.encoder.vocabulary), np.int64), texts)
-    for before, after in zip(texts, replacements(wfa, texts, source, rng), strict=True):
-        variants = [[*before[:at], word, *before[at + 1 :]] for at in range(len(before)) for word in words]
-        others = [each for each in variants if list(each) != list(before)]
-        margins = wfa.margins(wfa.weights(Ragged.from_lists(others, np.int32)))
-        assert sum(before != after) == 1
-        reached = wfa.margins(wfa.weights(Ragged.from_lists([after], np.int32)))[0]
-        assert reached == pytest.approx(margins.min(), abs=1e-6)
+    near = boundary_texts(wfa, texts, source, 40, rng)
+    usual = source.edited(texts.take(rng.integers(0, 12, 400)), rng)
+    assert len(near) == 40
+    assert wfa.confidence(near).mean() < np.quantile(wfa.confidence(usual), 0.4)
 
 
 def test_bad_settings_are_refused():

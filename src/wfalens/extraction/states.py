@@ -37,7 +37,7 @@ from wfalens.threads import in_parallel, passes_of_model
 MOST_ASKED = 4  # continuations behind every prefix
 EMPTY_TEXT = Ragged(np.zeros(0, np.int32), np.zeros(2, np.int64))
 _TOKENS_PER_CALL, _PREFIXES_PER_CALL = 50_000, 20_000
-_SAMPLE, _SAMPLE_ASKED = 4000, 1000  # prefixes from which the look-ahead is learned, stepped or asked
+_SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
 _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 
@@ -108,8 +108,8 @@ class LookAhead:
 
     The outputs after continuations taken from the corpus are reduced to their principal components, and these are
     regressed on the internal state; squared distances of the foretold components are mean squared differences of
-    future outputs. A model that cannot be stepped has no state to show: its answers after the few continuations that
-    tell most of the others take its place, so that every point costs some queries.
+    future outputs. A model that cannot be stepped has no state to show: its answers after a few continuations take its
+    place, so that every point costs some queries.
     """
 
     centre: NDArray[np.float32]  # (width,)
@@ -129,30 +129,26 @@ class LookAhead:
     ) -> LookAhead:
         """Learn from some prefixes how states foretell what follows; all that is asked is entered.
 
-        Of a model that cannot be stepped: which continuations to ask, as many as can be paid for, and how their
-        answers tell those of the others. What looking at the texts will cost is entered, too.
+        Of a model that cannot be stepped nothing is learned: what asking it behind every prefix of the texts will cost
+        is entered.
         """
-        is_stateful = isinstance(model, StatefulClassifier)
-        most = min(_SAMPLE if is_stateful else _SAMPLE_ASKED, len(ids.values))
-        prefixes = prefixes_to(ids, rng.choice(len(ids.values), most, replace=False))
-        if isinstance(model, StatefulClassifier):
-            length = min(_CONTINUATION, len(ids.values))
-            budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
-            states, asked = states_after(model, prefixes), None
-            starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
-            futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
-            targets = principal(futures, _CONTINUATIONS * length, components)
-        else:
-            tried = Continuations.drawn(ids, _CONTINUATIONS, _CONTINUATION, rng)
-            number = affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE))
-            budget.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
-            answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
-            targets = principal(answers.swapaxes(0, 1), len(tried), components)
-            chosen = most_informative(answers, targets, max(1, number))
-            states, asked = answers[:, chosen].reshape(len(prefixes), -1), Continuations(tried.texts.take(chosen))
+        if not isinstance(model, StatefulClassifier):
+            number = max(1, affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE)))
+            asked = Continuations.drawn(ids, number, _CONTINUATION, rng)
             budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
+            width = number * len(model.class_names)
+            return cls(
+                np.zeros(width, np.float32), np.eye(width, dtype=np.float32) / np.sqrt(np.float32(number)), asked
+            )
+        prefixes = prefixes_to(ids, rng.choice(len(ids.values), min(_SAMPLE, len(ids.values)), replace=False))
+        length = min(_CONTINUATION, len(ids.values))
+        budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
+        states = states_after(model, prefixes)
+        starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
+        futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
+        targets = principal(futures, _CONTINUATIONS * length, components)
         centre = states.mean(0)
-        return cls(centre, _regression(states - centre, targets).astype(np.float32), asked)
+        return cls(centre, _regression(states - centre, targets).astype(np.float32))
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         if states is None:
@@ -177,7 +173,7 @@ def continuations_of(view: View) -> Continuations | None:
 
 
 def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
-    """How many continuations queries pay for behind every prefix of texts, learning which included; 0: none.
+    """How many continuations queries pay for behind every prefix of texts; 0: none.
 
     For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
     """
@@ -187,9 +183,7 @@ def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], que
     if queries is None:
         return MOST_ASKED
     longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
-    sample = np.full(min(_SAMPLE_ASKED, len(ids.values)), int(ids.lengths.max()))
-    learning = _CONTINUATIONS * longest.queries(model, sample)
-    return max(0, min(MOST_ASKED, (queries - learning) // longest.queries(model, _prefix_lengths(ids))))
+    return min(MOST_ASKED, queries // longest.queries(model, _prefix_lengths(ids)))
 
 
 def _futures(
@@ -225,24 +219,6 @@ def principal(tables: Iterable[NDArray[np.float32]], number: int, components: in
     kept = min(components, len(first))
     values, vectors = eigh(products / number, subset_by_index=[len(first) - kept, len(first) - 1])
     return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
-
-
-def most_informative(answers: NDArray[np.float32], targets: NDArray[np.float64], number: int) -> NDArray[np.int64]:
-    """The continuations whose answers together explain most of the targets, chosen one after the other.
-
-    answers: (N, continuations, C), targets: (N, ·), both of the same prefixes -> (number,)
-    """
-
-    def unexplained(continuations: list[int]) -> float:
-        known = answers[:, continuations].reshape(len(answers), -1)
-        centred = known - known.mean(0)
-        return float(np.square(targets - centred @ _regression(centred, targets)).sum())
-
-    chosen: list[int] = []
-    for _ in range(min(number, answers.shape[1])):
-        rest = [each for each in range(answers.shape[1]) if each not in chosen]
-        chosen.append(min(rest, key=lambda each: unexplained([*chosen, each])))
-    return np.array(chosen)
 
 
 def _regression(known: NDArray[np.floating], targets: NDArray[np.float64]) -> NDArray[np.float64]:

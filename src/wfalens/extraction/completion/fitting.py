@@ -18,6 +18,7 @@ from wfalens import progress
 from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
+from wfalens.extraction.perturbation import random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.jit import njit
@@ -107,9 +108,7 @@ def _perturbed(
 
     Words without rows become `<unk>`; where that has none either, as in a closed alphabet, any word with rows.
     """
-    order = rng.permutation(len(ids))
-    kept = np.searchsorted(np.cumsum(ids.lengths[order]), method.tokens) + 1
-    texts = ids.take(np.sort(order[:kept]))
+    texts = ids.take(random_part(ids, method.tokens, rng))
     drawn = words[rng.integers(len(words), size=len(texts.values))]
     changed = np.where(rng.random(len(texts.values)) < method.replaced, drawn, texts.values)
     instead = UNKNOWN if UNKNOWN in words else drawn
