@@ -18,6 +18,7 @@ from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 CLUSTERS = 32
 _NEIGHBOURS = 100  # the most frequent words, by whose company words are clustered
+_AT_ONCE = 2048  # words
 _SEED, _FITTED, _ROUNDS = 0, 1000, 20  # of k-means; it is fitted to the most frequent words
 
 
@@ -83,11 +84,16 @@ def _clustered(
         kept = (column[other] >= 0) & (own < words)
         ones, places = np.ones(kept.sum(), np.float32), (own[kept], column[other[kept]])
         sides.append(csr_array((ones, places), (words, _NEIGHBOURS + 1)))
-    company = np.sqrt(hstack(sides).toarray() / np.maximum(seen, 1)[:, None])
-    fitted = company[order[:_FITTED]]
+    table = hstack(sides).tocsr()
+
+    def company(some: NDArray[np.integer]) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt(table[some].toarray() / np.maximum(seen[some], 1)[:, None]))
+
+    fitted = company(order[:_FITTED])
     means = KMeans(min(clusters, len(np.unique(fitted, axis=0))), n_init=1, max_iter=_ROUNDS, random_state=_SEED).fit(
         fitted
     )
-    found = np.asarray(means.predict(company))
+    parts = np.split(np.arange(words), np.arange(_AT_ONCE, words, _AT_ONCE))
+    found = np.concatenate([means.predict(company(part)) for part in parts])  # all at once would fill the memory
     found[PADDING] = found[UNKNOWN]
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,22 +62,25 @@ def word_inputs(
         rows = [model.encoder.vocabulary.id_of(word) for word in known.words]
         table[rows] = np.hstack([known.matrix, np.ones((len(known), 1), np.float32)])
         columns.append(table)
-    inputs = np.hstack(columns)
-    seen = counts > 0
+    inputs, seen = np.hstack(columns), counts > 0
+    del columns  # such tables are what takes the memory of an extraction
     mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
     # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
-    scaled = (inputs - mean) / np.where(spread > _LEAST_SPREAD, spread, 1)
-    return _components(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32), seen, components)
+    inputs -= mean
+    inputs /= np.where(spread > _LEAST_SPREAD, spread, 1)
+    np.clip(inputs, -_FARTHEST, _FARTHEST, out=inputs)
+    return _components(inputs, seen, components)
 
 
 def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) -> NDArray[np.float32]:
-    """The principal components of the words seen, each of variance 1; (V, ·) -> (V, most at most)"""
-    centred = table - table[seen].mean(0)
-    variance, directions = np.linalg.eigh(centred[seen].T @ centred[seen] / seen.sum())
+    """The principal components of the words seen, each of variance 1; (V, ·), which is centred -> (V, most at most)"""
+    table -= table[seen].mean(0)
+    rows = table[seen]
+    variance, directions = np.linalg.eigh(rows.T @ rows / seen.sum())
     kept = np.flatnonzero(variance > _LEAST_SPREAD**2)[::-1][:most]
     if len(kept) == 0:  # all words are alike
         return np.zeros((len(table), 1), np.float32)
-    found = centred @ (directions[:, kept] / np.sqrt(variance[kept]))
+    found = table @ (directions[:, kept] / np.sqrt(variance[kept]))
     return np.asarray(found.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
@@ -85,13 +90,33 @@ def _reactions(
     words: NDArray[np.int32],
     deadline: Deadline,
 ) -> NDArray[np.float32]:
-    """What each word does to the model after the given prefixes, of one that pays for calls alone; -> (V, ·)"""
+    """What each word does to the model after the given prefixes, of one that pays for calls alone; -> (V, ·)
+
+    A word that was not asked does what `<unk>` does, the first of the words where there is one, else a usual one.
+    """
     if asks_every_prefix(model):
         outputs = outputs_within(model, Ragged(words, np.arange(len(words) + 1)), deadline)
-        return _of_all_words(model, words[: len(outputs)], np.log(np.maximum(outputs, _FLOOR)))
+        parts: Iterable[NDArray[np.float32]] = [np.log(np.maximum(outputs, _FLOOR))]
+        words = words[: len(outputs)]
+    else:
+        parts = _after_prefixes(model, representatives, words)
+    table, done = np.empty((0, 0), np.float32), 0
+    for part in parts:
+        if not done:
+            table = np.empty((len(model.encoder.vocabulary), part.shape[1]), np.float32)
+        table[words[done : done + len(part)]] = part
+        done += len(part)
+    others = np.setdiff1d(np.arange(len(table)), words)
+    table[others] = table[UNKNOWN] if words[0] == UNKNOWN else table[words].mean(0)
+    return table
+
+
+def _after_prefixes(
+    model: PrefixClassifier, representatives: Representatives, words: NDArray[np.int32]
+) -> Iterator[NDArray[np.float32]]:
+    """What some words do after every prefix, then others; each (words, ·)"""
     prefixes = len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
-    parts = []
     size = words_per_call(representatives) if saved is None else _WORDS_PER_BATCH
     progress.start("reading every word", len(words))
     for start in range(0, len(words), size):
@@ -101,16 +126,6 @@ def _reactions(
             reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
         else:
             reaction = np.log(np.maximum(ask(model, representatives, None, some), _FLOOR))
-        parts.append(reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1))
+        yield reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1)
         progress.advance(len(some))
     progress.finish()
-    return _of_all_words(model, words, np.concatenate(parts))
-
-
-def _of_all_words(model: PrefixClassifier, words: NDArray[np.int32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Those of the words that were asked, and for every other one a usual one; (words, ·) -> (V, ·)"""
-    # one that was not asked does what <unk> does, the first of the words where there is one
-    usual = asked[0] if words[0] == UNKNOWN else asked.mean(0)
-    reactions = np.tile(usual.astype(np.float32), (len(model.encoder.vocabulary), 1))
-    reactions[words] = asked
-    return reactions
