@@ -17,9 +17,10 @@ from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import SEARCH, QueryBudget
+from wfalens.extraction.states import cut_out
 from wfalens.models.contract import Named, is_language_model
 from wfalens.models.inference import asks_every_prefix, jensen_shannon, last_outputs
-from wfalens.ragged import Ragged, positions
+from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,8 +61,7 @@ def comparison_prefixes(model: Named, texts: Ragged[np.int32]) -> Ragged[np.int3
 
     A language model says something of every prefix, and the end of a text is only one of them.
     """
-    lengths = comparison_lengths(model, texts)
-    return Ragged.from_lengths(texts.values[positions(texts.offsets[:-1], lengths)], lengths)
+    return cut_out(texts, texts.offsets[:-1], comparison_lengths(model, texts))
 
 
 def comparison_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.method import AnsweredTexts
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
+from wfalens.extraction.states import cut_out, prefix_lengths
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import asks_every_prefix, output_traces
@@ -113,7 +114,7 @@ class PerturbedBatches:
     def answered(self) -> AnsweredTexts:
         """The texts of all batches that are kept, as far as they were asked for, with the answers."""
         batches = self._kept.values()
-        texts = concatenate([prefixes_of(batch.texts, batch.asked.last()) for batch in batches])
+        texts = concatenate([cut_out(batch.texts, batch.texts.offsets[:-1], batch.asked.last()) for batch in batches])
         return AnsweredTexts(texts, np.concatenate([batch.outputs.last() for batch in batches]))
 
     @cached_property
@@ -142,7 +143,7 @@ class PerturbedBatches:
             items = rng.permutation(items)  # it may be over before the last of them is asked
         part, shown = self.ids.take(items), self.shown.take(items).values
         texts = perturbed(part, self.counts, self.perturbation, rng, lowest)
-        asked = lengths_asked(texts.lengths, rng) if self.asks_texts else every_length(texts)
+        asked = lengths_asked(texts.lengths, rng) if self.asks_texts else Ragged(prefix_lengths(texts), texts.offsets)
         if number >= self._entered:
             self.budget.enter(FITTING, len(asked.values))
         if not self.asks_texts:
@@ -160,16 +161,6 @@ class PerturbedBatches:
         asked = asked.take(answered)  # of one text, what was answered
         asked = Ragged.from_lengths(asked.values[: len(outputs)], np.minimum(asked.lengths, len(outputs)))
         return TrainingBatch(texts.take(answered), asked, Ragged(outputs[: len(asked.values)], asked.offsets))
-
-
-def prefixes_of(texts: Ragged[np.int32], lengths: NDArray[np.int64]) -> Ragged[np.int32]:
-    """The first words of every text, as many as `lengths` says; (texts,)"""
-    return Ragged.from_lengths(texts.values[positions(texts.offsets[:-1], lengths)], lengths)
-
-
-def every_length(texts: Ragged[np.int32]) -> Ragged[np.int64]:
-    """After how many words each token of a text ends a prefix: 1, 2, …"""
-    return Ragged(np.arange(len(texts.values)) - texts.offsets[texts.item_of_value()] + 1, texts.offsets)
 
 
 def beginnings(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -135,7 +135,7 @@ class LookAhead:
         if not isinstance(model, StatefulClassifier):
             number = max(1, affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE)))
             asked = Continuations.drawn(ids, number, _CONTINUATION, rng)
-            budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
+            budget.enter(LOOK_AHEAD, asked.queries(model, prefix_lengths(ids)))
             width = number * len(model.class_names)
             return cls(
                 np.zeros(width, np.float32), np.eye(width, dtype=np.float32) / np.sqrt(np.float32(number)), asked
@@ -156,17 +156,6 @@ class LookAhead:
         return np.hstack([outputs, (states - self.centre) @ self.basis]).astype(np.float32)
 
 
-VIEWS = (Outputs.name, LookAhead.name)
-
-
-def make_view(
-    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
-) -> View:
-    if name == Outputs.name:
-        return Outputs()
-    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
-
-
 def continuations_of(view: View) -> Continuations | None:
     """What has to be asked behind every prefix for its point in a view; None: nothing."""
     return getattr(view, "continuations", None)
@@ -183,7 +172,7 @@ def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], que
     if queries is None:
         return MOST_ASKED
     longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
-    return min(MOST_ASKED, queries // longest.queries(model, _prefix_lengths(ids)))
+    return min(MOST_ASKED, queries // longest.queries(model, prefix_lengths(ids)))
 
 
 def _futures(
@@ -301,7 +290,8 @@ def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequenc
     return [PrefixOutputs(ids, outputs, table) for table in points]
 
 
-def _prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
+def prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
+    """After how many words each token of a text ends a prefix: 1, 2, …"""
     return np.arange(1, len(ids.values) + 1) - np.repeat(ids.offsets[:-1], ids.lengths)
 
 
@@ -403,13 +393,15 @@ class Clusters:
     def view(
         self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
     ) -> View:
-        return make_view(self.name, model, ids, rng, budget)
+        if self.name == Outputs.name:
+            return Outputs()
+        return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
 
     def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)
 
 
-ABSTRACTIONS: dict[str, Abstraction] = {name: Clusters(name) for name in VIEWS}
+ABSTRACTIONS: dict[str, Abstraction] = {name: Clusters(name) for name in (Outputs.name, LookAhead.name)}
 
 
 def named_abstraction(given: str | Abstraction) -> Abstraction:

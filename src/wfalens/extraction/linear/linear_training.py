@@ -31,7 +31,7 @@ _LEAST_STEPS = 40  # in a pass
 _AVERAGED = 100  # steps
 _TOKENS_AT_ONCE = 1 << 13
 _FLOOR = 1e-12  # below it, probabilities are not distinguished
-_CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 2
+_CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 3
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
 
@@ -137,13 +137,11 @@ class LinearTraining:
     def save(self, path: Path | None, manifest: dict[str, Any]) -> None:
         if path is None:
             return
-        state = self.optimiser.state_dict()["state"]
-        tensors = {f"now.{name}": value.numpy() for name, value in self.generator.state_dict().items()}
-        tensors |= {f"mean.{name}": value.numpy() for name, value in self.mean.items()}
-        tensors |= {f"best.{name}": value.numpy() for name, value in self.best.items()}
-        tensors |= {
-            f"optimiser.{number}.{name}": np.atleast_1d(value.numpy())
-            for number, each in state.items()
+        parts = {"now": self.generator.state_dict(), "mean": self.mean, "best": self.best}
+        parts |= {str(number): each for number, each in self.optimiser.state_dict()["state"].items()}
+        tensors = {
+            f"{part}/{name}": np.atleast_1d(value.numpy())
+            for part, each in parts.items()
             for name, value in each.items()
         }
         header = {
@@ -169,20 +167,13 @@ class LinearTraining:
         history, asked = file.field("history", list), file.field("asked", dict)
         self.deadline = self.deadline.after(file.number("seconds"))
         try:
-            state: dict[int, dict[str, Tensor]] = {}
-            for name, value in file.tensors.items():
-                if name.startswith("optimiser."):
-                    _, number, key = name.split(".")
-                    tensor = torch.from_numpy(value.copy())
-                    state.setdefault(int(number), {})[key] = tensor.reshape(()) if key == "step" else tensor
-            now, self.mean, self.best = (
-                {
-                    name.removeprefix(prefix): torch.from_numpy(value.copy())
-                    for name, value in file.tensors.items()
-                    if name.startswith(prefix)
-                }
-                for prefix in ("now.", "mean.", "best.")
-            )
+            parts: dict[str, dict[str, Tensor]] = {}
+            for key, value in file.tensors.items():
+                part, name = key.split("/")
+                tensor = torch.from_numpy(value.copy())
+                parts.setdefault(part, {})[name] = tensor.reshape(()) if name == "step" else tensor
+            now, self.mean, self.best = (parts.pop(part) for part in ("now", "mean", "best"))
+            state = {int(number): each for number, each in parts.items()}
             for weights in (self.best, self.mean, now):
                 self.generator.load_state_dict(weights)
             shapes = dict(enumerate(each.shape for each in self.generator.parameters()))

@@ -35,6 +35,7 @@ from wfalens.extraction.perturbed_batches import TrainingBatch
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.states import (
+    ABSTRACTIONS,
     LookAhead,
     Outputs,
     States,
@@ -43,7 +44,6 @@ from wfalens.extraction.states import (
     cluster,
     continuations_of,
     k_means,
-    make_view,
     state_centres,
     trace_prefixes,
 )
@@ -365,7 +365,7 @@ def effects(
 
     Where time is limited, the most frequent words are asked about, as many as there is time for.
     """
-    view = make_view(view_name, model, ids, rng, budget)
+    view = ABSTRACTIONS[view_name].view(model, ids, rng, budget)
     seen = trace_prefixes(model, ids, view)
     try:
         formed = cluster(seen.points, states, _PER_STATE, rng)
