@@ -13,6 +13,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Linear, Paper, Readable, Request, Stochastic, extract
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, stop_sentence
 from wfalens.extraction.extract import texts_in_memory
+from wfalens.extraction.linear.linear_training import LinearTraining
 from wfalens.extraction.method import EFFORTS
 from wfalens.extraction.readable import fit
 from wfalens.extraction.stochastic import tuning
@@ -147,9 +148,9 @@ def charging(clock, monkeypatch, module, name, seconds_of_call):
     """Let a function take time by the clock."""
     original = getattr(module, name)
 
-    def charged(*arguments):
+    def charged(*arguments, **named):
         clock.now += seconds_of_call(*arguments)
-        return original(*arguments)
+        return original(*arguments, **named)
 
     monkeypatch.setattr(module, name, charged)
 
@@ -165,6 +166,17 @@ def test_reading_words_and_passes_end_with_the_time(news_model, headlines, monke
     wfa = Bounded(method, time=unhurried / 5).timed(news_model, texts, clock)
     assert clock.now <= 1.1 * unhurried / 5
     assert np.isfinite(wfa.predict_proba(texts.texts)).all()
+
+
+def test_time_is_left_for_making_a_linear_automaton(headlines, monkeypatch):
+    """A clock that goes on with the steps of training and when the automaton is made."""
+    texts, clock = headlines.subset(np.arange(100)), Ticks(0)
+    charging(clock, monkeypatch, LinearWFA, "of_texts", lambda *_: 8)
+    charging(clock, monkeypatch, LinearTraining, "_step", lambda *_: 0.5)
+    model = wrap(lambda given: [[0.3, 0.7]] * len(given), texts=texts, classes=("a", "b"), reads="text", name="same")
+    wfa = Bounded(MANY, time=60).timed(model, texts, clock)
+    assert 50 < clock.now <= 61
+    assert Stop.of(wfa.provenance).by == "time"
 
 
 def test_a_slow_model_is_asked_no_longer_than_there_is_time(headlines):

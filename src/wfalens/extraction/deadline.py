@@ -47,9 +47,17 @@ class Deadline:
         """Whether work of about so many seconds would end in time."""
         return self.left is None or seconds <= self.left
 
-    def part(self, share: float) -> Deadline:
-        """A share of the time that is left, from now on."""
-        return Deadline(None if self.left is None else share * self.left, self.clock)
+    def part(self, share: float, reserved: float = 0.0) -> Deadline:
+        """A share of the time that is left, but for some reserved seconds, from now on."""
+        return Deadline(None if self.left is None else share * max(0.0, self.left - reserved), self.clock)
+
+    def seconds_of(self, work: Callable[[], object]) -> float:
+        """How long work takes that is done again at the end; where there is no end it is not tried."""
+        if self.seconds is None:
+            return 0.0
+        before = self.used
+        work()
+        return self.used - before
 
     def after(self, used: float) -> Deadline:
         """The same for work that was stopped after so many seconds and goes on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from wfalens.threads import model_threads_limited
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the batches
 _MOST_NUMBERS = 100_000  # outputs that a bag of words learns from: it shall take seconds
-_TRAINED = 0.95  # share of the time; the rest is for making the automaton
+_TRAINED = 0.95  # share of the time beside that for making the automaton
 
 
 @model_threads_limited()  # sums keep their order, so that equal seeds give equal bytes
@@ -77,21 +78,53 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(method, inputs, classes, int(fit.lengths.max()), learns_words=pays)
-    run = LinearTraining(
-        generator,
-        initial_output(model),
-        PerturbedBatches(model, fit, method, seed, budget, shown, asking),
-        request.deadline.part(_TRAINED),
-    )
+    batches = PerturbedBatches(model, fit, method, seed, budget, shown, asking)
+
+    def made(about: dict[str, Any]) -> LinearWFA:
+        """The automaton of the generator as it is."""
+        given = {"encoder": model.encoder, "class_names": model.class_names, "provenance": about}
+        wfa = LinearWFA.of_texts(ids, factors=generator.finished(), **given)
+        if isinstance(model, BlackBoxClassifier) and model.reads_texts:
+            read_unknown_words(wfa, counts, tests, targets)
+        return wfa
+
+    closing = request.deadline.seconds_of(lambda: made({}))
+    run = LinearTraining(generator, initial_output(model), batches, request.deadline.part(_TRAINED, closing))
     manifest = _manifest(method, request, None if pays else budget.limit, groups)
     run.resume(checkpoint, manifest)
-    progress.start("training the automaton", method.passes)
+    ended = _trained(run, tests, targets, checkpoint, manifest)
+    generator.load_state_dict(run.best)
+    wfa = made(
+        method.provenance(request)
+        | {
+            "training": [asdict(each) for each in run.history],
+            "held_out": len(tests),
+            "queries": budget.to_dict(),
+            "baselines": _baselines(run.batches, tests, targets, with_words=pays and ended is None),
+            **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
+        }
+    )
+    wfa.provenance["residual_variance"] = float(np.square(wfa.predict_proba(tests) - targets).mean())
+    if checkpoint is not None and ended != INTERRUPT:
+        checkpoint.unlink(missing_ok=True)
+    return wfa
+
+
+def _trained(
+    run: LinearTraining,
+    tests: Ragged[np.int32],
+    targets: NDArray[np.float32],
+    checkpoint: Path | None,
+    manifest: dict[str, Any],
+) -> str | None:
+    """Train to the end, measuring on the held-out texts after every epoch; -> what ended it early"""
+    progress.start("training the automaton", run.generator.shape.passes)
     progress.advance(len(run.history))
     ended = None
     try:
         while not run.is_over:
             epoch = len(run.history)
-            own = np.random.default_rng([seed, epoch, _BATCHES])  # does not depend on where training was stopped
+            own = np.random.default_rng([run.batches.seed, epoch, _BATCHES])  # wherever training was stopped
             loss = run.learn(run.batches.numbered(epoch), own)
             reached = run.note(loss, tests, targets)
             run.save(checkpoint, manifest)
@@ -101,29 +134,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
             raise
         ended = INTERRUPT
     progress.finish()
-    if ended is None and run.deadline.is_over:
-        ended = TIME
-    generator.load_state_dict(run.best)
-    wfa = LinearWFA.of_texts(
-        ids,
-        encoder=model.encoder,
-        class_names=model.class_names,
-        factors=generator.finished(),
-        provenance=method.provenance(request)
-        | {
-            "training": [asdict(each) for each in run.history],
-            "held_out": len(tests),
-            "queries": budget.to_dict(),
-            "baselines": _baselines(run.batches, tests, targets, with_words=pays and ended is None),
-            **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
-        },
-    )
-    if isinstance(model, BlackBoxClassifier) and model.reads_texts:
-        read_unknown_words(wfa, counts, tests, targets)
-    wfa.provenance["residual_variance"] = float(np.square(wfa.predict_proba(tests) - targets).mean())
-    if checkpoint is not None and ended != INTERRUPT:
-        checkpoint.unlink(missing_ok=True)
-    return wfa
+    return TIME if ended is None and run.deadline.is_over else ended
 
 
 def _baselines(

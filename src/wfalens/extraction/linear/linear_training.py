@@ -138,7 +138,7 @@ class LinearTraining:
         if path is None:
             return
         parts = {"now": self.generator.state_dict(), "mean": self.mean, "best": self.best}
-        parts |= {str(number): each for number, each in self.optimiser.state_dict()["state"].items()}
+        parts |= {f"optimiser.{number}": each for number, each in self.optimiser.state_dict()["state"].items()}
         tensors = {
             f"{part}/{name}": np.atleast_1d(value.numpy())
             for part, each in parts.items()
@@ -173,7 +173,7 @@ class LinearTraining:
                 tensor = torch.from_numpy(value.copy())
                 parts.setdefault(part, {})[name] = tensor.reshape(()) if name == "step" else tensor
             now, self.mean, self.best = (parts.pop(part) for part in ("now", "mean", "best"))
-            state = {int(number): each for number, each in parts.items()}
+            state = {int(part.removeprefix("optimiser.")): each for part, each in parts.items()}
             for weights in (self.best, self.mean, now):
                 self.generator.load_state_dict(weights)
             shapes = dict(enumerate(each.shape for each in self.generator.parameters()))
