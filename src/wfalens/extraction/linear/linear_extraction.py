@@ -82,7 +82,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
 
     def made(about: dict[str, Any]) -> LinearWFA:
         """The automaton of the generator as it is."""
-        given = {"encoder": model.encoder, "class_names": model.class_names, "provenance": about}
+        given: dict[str, Any] = {"encoder": model.encoder, "class_names": model.class_names, "provenance": about}
         wfa = LinearWFA.of_texts(ids, factors=generator.finished(), **given)
         if isinstance(model, BlackBoxClassifier) and model.reads_texts:
             read_unknown_words(wfa, counts, tests, targets)
