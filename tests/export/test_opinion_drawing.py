@@ -8,7 +8,7 @@ import pytest
 from tests.studies import HOSTILE_CLASS, IMAGE, SCRIPT, TURNED
 from wfalens.explanation.opinion_line import OpinionLine, OpinionLines, Push
 from wfalens.export import draw_opinions
-from wfalens.export.canvas import Text, width_of
+from wfalens.export.canvas import Box, Text, width_of
 
 FINDINGS = [
     {
@@ -52,9 +52,16 @@ def test_all_type_can_be_read_and_stands_on_the_canvas(found, form):
 
 
 @pytest.mark.parametrize("found", [TWO, SEVEN, MANY], ids=["two", "seven", "many"])
-def test_a_slide_is_sixteen_to_nine(found):
-    canvas = draw_opinions(found, FINDINGS, talk=True)
-    assert (canvas.width, canvas.height) == (1600, 900)
+def test_a_slide_is_sixteen_to_nine_and_nothing_falls_off_it(found):
+    long = [{**FINDINGS[0], "claim": f"{number} says {'much ' * 40}"} for number in range(3)]
+    for findings in (FINDINGS, long):
+        canvas = draw_opinions(found, findings, talk=True)
+        assert (canvas.width, canvas.height) == (1600, 900)
+        for shape in canvas.shapes:
+            if isinstance(shape, Text):
+                assert shape.at[1] + 0.3 * shape.size <= 900, shape
+            if isinstance(shape, Box):
+                assert shape.at[1] + shape.height <= 900, shape
 
 
 def test_what_is_not_learned_has_a_panel_with_examples_and_what_is_learned_has_none():

@@ -30,30 +30,35 @@ def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool 
         narrow: 390 pixels wide, from top to bottom.
         talk: exactly 1600 × 900, with at most six classes.
     """
-    width = NARROW if narrow else WIDE
-    canvas = Canvas(width, 0, f"{found.title}. {found.about} {found.source}")
-    draw = _narrow if narrow else _wide
-    draw(canvas, found, findings, talk)
-    if talk:
-        canvas.height = _TALK
+    for fewer in range(4 if talk else 1):
+        canvas = Canvas(NARROW if narrow else WIDE, 0, f"{found.title}. {found.about} {found.source}")
+        if narrow:
+            _narrow(canvas, found, findings)
+        else:
+            _wide(canvas, found, findings, talk, fewer)
+        if canvas.height <= _TALK:
+            break
+    canvas.height = _TALK if talk else canvas.height
     return canvas
 
 
-def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, talk: bool) -> None:
+def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, talk: bool, fewer: int) -> None:
+    """The wide form; on a slide with fewer claims, then fewer words, until it fits."""
+    claims, words = (2 if talk else 3) - min(1, fewer), max(0, fewer - 1)
     y = _paragraph(canvas, _headline(found, findings), 36, (_MARGIN, 62), 2, bold=True)
     y = _paragraph(canvas, found.about, 22, (_MARGIN, y + 4), 2, "soft")
     if len(found.class_names) == 2 and len(found.lines) == 1:
-        y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk)
+        y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk - words)
     else:
         lines = found.lines[: _TALK_CLASSES if talk else None]
         columns = 2 if len(lines) <= 4 else 3
-        y = _multiples(canvas, found, lines, y, columns, 2 if talk else 3)
-    y = _panel(canvas, findings, found.class_names, y + 16, columns=2, most=2 if talk else 3)
+        y = _multiples(canvas, found, lines, y, columns, (2 if talk else 3) - words)
+    y = _panel(canvas, findings, found.class_names, y + 16, columns=2, most=claims)
     about = found.source if talk else f"{found.source} {_legend(found)}"
     canvas.height = _paragraph(canvas, about, _SMALL, (_MARGIN, y + 32), 3, "soft")
 
 
-def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings, _talk: bool) -> None:
+def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings) -> None:
     edge = 16.0
     y = _paragraph(canvas, _headline(found, findings), 20, (edge, 34), 6, bold=True)
     y = _paragraph(canvas, found.about, 16, (edge, y), 5, "soft")
