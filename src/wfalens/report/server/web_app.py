@@ -73,8 +73,7 @@ def create_app(study: Study, token: str, hosts: tuple[str, ...] = LOOPBACK) -> F
     What takes seconds is a job; the page asks until it is done.
     """
     tasks: dict[str, Task] = {name: partial(view, study) for name, view in views.JOBS.items()}
-    tasks |= {"fidelity": partial(views.fidelity, study, _MEASURED_TEXTS), "measured": partial(views.measured, study)}
-    jobs = Jobs(tasks)
+    jobs = Jobs(tasks | {"fidelity": partial(views.fidelity, study, _MEASURED_TEXTS)})
     quick, slow = Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
 
     @asynccontextmanager
@@ -131,6 +130,10 @@ def _add_views(app: FastAPI, study: Study, quick: Lane, slow: Lane) -> None:
     @app.post("/api/counterfactuals")
     async def _counterfactuals(request: Request, sentence: Sentence) -> Response:
         return await slow.answer(request, lambda: views.counterfactuals(study, sentence.text))
+
+    @app.get("/api/measured")
+    async def _measured(request: Request) -> Response:
+        return await slow.answer(request, lambda: views.measured(study))
 
     @app.get("/api/words")
     async def _words(

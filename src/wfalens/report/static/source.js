@@ -71,7 +71,7 @@ function live() {
     preview: (text) => latest('trace', text, 'preview'),
     counterfactuals: (text) => latest('counterfactuals', text),
     attribution: async (text) => checked(await latest('attribution', text)),
-    measured: view('measured'),
+    measured: () => once('measured', () => get('measured')),
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
     opinionOf: (name) => get('opinion', { name }),
