@@ -205,13 +205,13 @@ def explain_words(
         found = explanation.phrase_influence(wfa, words)
     else:
         found = explanation.influence(wfa, min_count, words or None)
-    chosen = found if words else _strongest(found, top)
+    chosen = found if words else found.top_of_all(top)
     draw = (lambda: plots.influence_bars(found, words)) if words else (lambda: plots.top_words(found, top))
     write_out(settings.out, chosen, f"{automaton.name}: influence", draw)
     if settings.as_json or words:
         print_result(chosen, settings.as_json)
-        return
-    print_rows(f"Most influential words ({found.unit})", [_class_row(found, name, top) for name in found.class_names])
+    else:
+        say(found.summary(top))
 
 
 @register(command, "phrases", result=opt.RESULT_FILES, phrases=PhraseSettings)
@@ -282,18 +282,6 @@ def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 1
         lambda: plots.word_maps(explanation.word_maps(wfa, vectors, min_count=how.min_count)),
     )
     print_result(found, settings.as_json)
-
-
-def _class_row(found: Any, name: str, top: int) -> dict[str, str]:
-    best, at = found.top(name, top), found.class_names.index(name)
-    scored = zip(best.words, best.scores[:, at], strict=True)
-    return {"class": name, "words": ", ".join(f"{word} {value:+.2f}" for word, value in scored)}
-
-
-def _strongest(found: Any, top: int) -> Any:
-    """The words with the largest influence on each class."""
-    words = [word for name in found.class_names for word in found.top(name, top).words]
-    return found.chosen(list(dict.fromkeys(words)))
 
 
 def _print_heat(words: list[str], values: list[float], label: str, unit: str) -> None:

@@ -43,11 +43,11 @@ class Influence(RowResult):
     def title(self) -> str:
         return f"Influence of {len(self.words):,} words ({self.unit})"
 
-    def summary(self) -> str:
+    def summary(self, most: int = _PRINTED_WORDS) -> str:
         """The words with the largest influence on each class, a line each."""
         lines = [self.title]
         for at, name in enumerate(self.class_names):
-            top = self.top(name, _PRINTED_WORDS)
+            top = self.top(name, most)
             words = (f"{word} {score:+.3f}" for word, score in zip(top.words, top.scores[:, at], strict=True))
             lines.append(f"{name}: {', '.join(words)}")
         return "\n".join(lines)
@@ -74,6 +74,11 @@ class Influence(RowResult):
     def top(self, class_name: str, k: int = 10) -> Influence:
         """The `k` words with the largest influence on a class."""
         return self.largest(self.scores[:, class_column(self.class_names, class_name)], k)
+
+    def top_of_all(self, k: int = 10) -> Influence:
+        """The `k` words with the largest influence on each class, every word once."""
+        words = [word for name in self.class_names for word in self.top(name, k).words]
+        return self.chosen(list(dict.fromkeys(words)))
 
     def by_strength(self, k: int | None = None) -> Influence:
         """The `k` strongest words (default: all), the strongest first."""
