@@ -53,7 +53,7 @@ class FindingSettings(Options):
     """[findings]: what the model may be asked.
 
     Args:
-        queries: Model calls at most (default: 20,000; of a model that pays for every call 2,000).
+        queries: Model calls at most (default: 20,000; of a model that pays for every call 4,000).
     """
 
     queries: int | None = option(None, allowed=opt.COUNT)

@@ -24,7 +24,7 @@ from wfalens.results import Result
 from wfalens.text.corpus import Corpus, as_texts
 from wfalens.validation import Bounds, whole
 
-_CALLS, _PAID_CALLS = 20_000, 2_000  # at most, unless another limit is given
+_CALLS, _PAID_CALLS = 20_000, 4_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
@@ -153,7 +153,7 @@ def findings(
         model: the classifier.
         texts: texts that it has not seen, best with labels.
         train: texts that it was trained on, best with labels.
-        queries: model calls at most (default: 20,000, and 2,000 of a model that pays for every call).
+        queries: model calls at most (default: 20,000, and 4,000 of a model that pays for every call).
         seed: of all random draws.
         progress: show a progress bar.
 

@@ -146,6 +146,12 @@ class Interview:
                 found += 1
                 yield texts[row][: match.start()], match.group(), texts[row][match.end() :]
 
+    def texts_with(self, word: str) -> int:
+        """In how many texts of the pool a word stands."""
+        _, firsts, _ = self.pool
+        number = self.wfa.encoder.vocabulary.id_of(word)
+        return int(firsts[number + 1] - firsts[number])
+
     def shortest(self, word: str, most: int) -> list[str]:
         """The shortest of some real texts with a word, to show."""
         texts = {left + spelled + right for left, spelled, right in self.occurrences(word, 30)}

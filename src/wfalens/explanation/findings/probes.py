@@ -32,6 +32,7 @@ _DECIDED = 0.7  # share of the texts whose answer is that of a few words alone
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
 _GAP = 0.02  # between accuracies
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
+_OFTEN = 12  # texts with a word that show what it does
 _FELT = 0.02  # change of a probability that a word makes at least, to be named
 _DOUBTED = 2.0  # log-odds against a label
 _FILLER = 20  # words that say nothing
@@ -383,7 +384,10 @@ def strong_words(talk: Interview) -> Iterator[ProbeResult]:
     if not talk.reads_words:
         return
     for label in talk.classes:
-        words = talk.strongest(label, 14 if len(talk.names) < 4 else 8)
+        most = talk.size(14 if len(talk.names) < 4 else 8)
+        strong = talk.strongest(label, 10 * most)
+        # words that the texts have often enough to show what they do stand before stronger ones that they hardly have
+        words = sorted(strong, key=lambda word: talk.texts_with(word) < _OFTEN)[:most]
         moved = [each[:, label] for each in talk.pushes(words, 30 if len(talk.names) < 4 else 20)]
         kept = [at for at, each in enumerate(moved) if len(each) >= 4]
         if kept:
@@ -482,7 +486,7 @@ def mistakes(talk: Interview) -> Iterator[ProbeResult]:
     new = talk.labelled(talk.new, 3000)
     texts, truth = new.texts, new.labels_in(talk.names)
     outputs = talk.ask(texts)
-    right, usual = outputs.argmax(1) == truth, int(np.bincount(truth).argmax())
+    right, every = outputs.argmax(1) == truth, np.bincount(talk.new.labels_in(talk.names), minlength=len(talk.names))
     wrong = np.flatnonzero(~right)
     surest = wrong[np.argsort(-outputs[wrong].max(1), kind="stable")]
     shown = [texts[at] for at in surest[:2]]
@@ -496,7 +500,7 @@ def mistakes(talk: Interview) -> Iterator[ProbeResult]:
                 "of new ones: part of what it knows, it knows by heart"
             )
             return Claim(NOT_LEARNED, text, now, shown, shown[0])
-        share = float((truth == usual).mean())
+        usual, share = int(every.argmax()), float(every.max() / every.sum())
         better = now.low > share
         text = (
             f"It is right on {percent(now.value)} of {'the new' if seen is not None else 'these'} texts; always saying "
