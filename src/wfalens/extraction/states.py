@@ -30,13 +30,14 @@ from wfalens.models.inference import (
     prefix_tree,
     state_traces,
     states_after,
+    tokens_per_call,
 )
 from wfalens.ragged import Ragged, positions
 from wfalens.threads import in_parallel, passes_of_model
 
 MOST_ASKED = 4  # continuations behind every prefix
 EMPTY_TEXT = Ragged(np.zeros(0, np.int32), np.zeros(2, np.int64))
-_TOKENS_PER_CALL, _PREFIXES_PER_CALL = 50_000, 20_000
+_PREFIXES_PER_CALL = 20_000
 _SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
 _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
@@ -277,7 +278,7 @@ def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequenc
         ]
 
     progress.start("running the model", len(ids.values))
-    start, parts = 0, list(ids.chunks(_TOKENS_PER_CALL))
+    start, parts = 0, list(ids.chunks(tokens_per_call(model)))
     for part, found in zip(parts, passes_of_model(model, look, parts), strict=True):
         for tokens, traced, seen in found:
             outputs[start + tokens] = checked_probabilities(traced, len(tokens), outputs.shape[1], "the model")

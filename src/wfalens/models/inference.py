@@ -36,6 +36,11 @@ _WORD_BITS = 32
 _WORD_MASK = (1 << _WORD_BITS) - 1
 
 
+def tokens_per_call(model: PrefixClassifier) -> int:
+    """How many words go to a model in one call, so that its outputs fit into memory."""
+    return min(_TOKENS_PER_CALL, max(1, _NUMBERS_PER_CALL // len(model.class_names)))
+
+
 def output_traces(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
     return concatenate(_asked(model, ids, "running the model", _trace))
@@ -116,7 +121,7 @@ def _asked(
     model: PrefixClassifier, ids: Ragged[np.int32], task: str, ask: Callable[[Any, Ragged[np.int32]], Answer]
 ) -> list[Answer]:
     """The model's answers to parts of the texts, as they come."""
-    at_once = min(_TOKENS_PER_CALL, max(1, _NUMBERS_PER_CALL // len(model.class_names)))
+    at_once = tokens_per_call(model)
     if asks_every_prefix(model):  # few texts, so that progress is shown soon, but no small batches of long ones
         at_once = max(TOKENS_PER_BATCH, _TEXTS_PER_CALL * len(ids.values) // max(1, len(ids)))
     progress.start(task, len(ids.values))
