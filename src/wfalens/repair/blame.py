@@ -23,6 +23,7 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.evaluation.explanations import leave_one_out
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.influence import influence
+from wfalens.explanation.moves import anatomy_and_names
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import encoded, final_outputs, text_outputs
 from wfalens.monitoring.features import Walks, reader_of
@@ -151,6 +152,7 @@ def blame(wfa: WFA, model: PrefixClassifier, train: Corpus, errors: Corpus, *, e
     """
     check_pair(wfa, model)
     readable, names, vocabulary = reader_of(wfa), wfa.class_names, wfa.encoder.vocabulary
+    states = anatomy_and_names(readable)[1].states
     training = _TrainingSet(readable, train, train.labels_in(names))
     worded, ids = require_words(wfa.encoder.encode(errors.texts), errors.name)
     written, truth = encoded(model, errors.texts).take(worded), errors.labels_in(names)[worded]
@@ -169,7 +171,7 @@ def blame(wfa: WFA, model: PrefixClassifier, train: Corpus, errors: Corpus, *, e
             token, turn = begin + int(weights[begin:end].argmax()), None
             if weights[token] > 0:
                 word = int(texts.values[token])
-                state = _state_name(readable, int(walks.states[token]))
+                state = states[int(walks.states[token])]
                 turn = TurningPoint(token - begin, vocabulary.words[word], state, float(weights[token]))
                 turning[word, int(predicted[at])] += 1
             row = shares[[at]]
@@ -182,10 +184,6 @@ def blame(wfa: WFA, model: PrefixClassifier, train: Corpus, errors: Corpus, *, e
         for (word, label), count in turning.most_common()
     )
     return Blame(train.relabelled(names), tuple(found), scores / len(worded), words)
-
-
-def _state_name(readable: StochasticWFA, state: int) -> str:
-    return str(state) if readable.names is None else readable.names.states[state]
 
 
 def turning_weights(

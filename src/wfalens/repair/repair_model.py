@@ -328,7 +328,7 @@ def repair(
         folder = _new_folder(folder)
         repaired = plan.apply(train)
         _write(folder / "plan.json", plan.to_dict())
-        _write_corpus(folder / "repaired.csv", repaired)
+        _write(folder / "repaired.csv", repaired)
         network = retrain(model, train, plan, epochs=options.epochs, learning_rate=options.learning_rate, seed=seed)
         network.save(folder / "repaired.rnn")
         before = reader_of(wfa)
@@ -350,15 +350,14 @@ def _new_folder(path: str | Path) -> Path:
     return folder
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
-    write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
-    display.say(f"wrote {path}")
-
-
-def _write_corpus(path: Path, corpus: Corpus) -> None:
+def _write(path: Path, content: dict[str, Any] | Corpus) -> None:
+    """As CSV or JSON."""
     import pandas as pd
 
-    labels = [] if corpus.labels is None else [corpus.class_names[label] for label in corpus.labels]
-    table = pd.DataFrame({"text": corpus.texts, "label": labels})
-    write_atomically(path, table.to_csv(index=False).encode("utf-8", "replace"))
+    if isinstance(content, Corpus):
+        labels = [content.class_names[label] for label in content.labels_in(content.class_names)]
+        text = pd.DataFrame({"text": content.texts, "label": labels}).to_csv(index=False)
+    else:
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+    write_atomically(path, text.encode("utf-8", "replace"))
     display.say(f"wrote {path}")
