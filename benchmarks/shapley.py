@@ -38,7 +38,7 @@ from wfalens.explanation.shapley.coalition_regression import (
     enumerated_shapley,
     estimate_shapley,
 )
-from wfalens.explanation.shapley.game import coalition_texts, every_coalition_weights
+from wfalens.explanation.shapley.game import coalition_texts, coalition_weights
 from wfalens.explanation.shapley.network_values import network_shapley, residual_variance
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.inference import final_outputs
@@ -104,7 +104,9 @@ def games_of(options, which: str) -> tuple[list[Game], float | None]:
             shown = model.encode([text])
             if 8 <= len(shown.values) <= 12 and len(found) < 2 * games:
                 coalitions = coalition_texts(shown.values, all_coalitions(len(shown.values)), "delete")
-                weights = every_coalition_weights(wfa, model.folded(shown).values, "delete")
+                weights = coalition_weights(
+                    wfa, model.folded(shown).values, all_coalitions(len(shown.values)), "delete"
+                )
                 found[f"A{len(found) // 2}"] = wfa.probabilities(weights)
                 found[f"R{len(found) // 2}"] = final_outputs(model, coalitions)
         np.savez_compressed(path, **found)

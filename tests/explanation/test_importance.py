@@ -123,10 +123,6 @@ def test_occurrences_of_a_word_come_with_their_contexts(newsroom_wfa):
     column = found.values[:, newsroom_wfa.class_names.index("us")]
     assert (low[0][1], high[0][1]) == (column.min(), column.max())
     assert found.quantiles("us", (0, 1)) == [column.min(), column.max()]
-    parts = [word_occurrences(newsroom_wfa, texts[at : at + 2], "senate", around=1, first_text=at) for at in (0, 2)]
-    both = parts[0] + parts[1]
-    assert (both.texts.tolist(), both.contexts) == (found.texts.tolist(), found.contexts)
-    np.testing.assert_array_equal(both.values, found.values)
 
 
 def test_results_are_data(importance):

@@ -164,13 +164,10 @@ class Attribution(Result):
 
     def to_shapiq(self, class_name: str | None = None) -> Any:
         """The values for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
-        values = {(at,): float(value) for at, value in enumerate(self.of_class(class_name))}
-        return import_shapiq().InteractionValues(
-            values,
-            index="SV" if self.method == SHAPLEY else "BV",
-            min_order=1,
-            max_order=1,
-            n_players=len(values),
+        return interaction_values(
+            {(at,): float(value) for at, value in enumerate(self.of_class(class_name))},
+            "SV" if self.method == SHAPLEY else "BV",
+            len(self.words),
             estimated=self.samples > 0,
             estimation_budget=self.queries or None,
             baseline_value=float(self.base[self.column(class_name)]),
@@ -210,12 +207,15 @@ def import_shap() -> Any:
     return shap
 
 
-def import_shapiq() -> Any:
+def interaction_values(values: dict[tuple[int, ...], float], index: str, words: int, **about: Any) -> Any:
+    """Values of sets of words, by their positions, as `shapiq.InteractionValues`; needs shapiq."""
     try:
-        import shapiq
+        from shapiq import InteractionValues
     except ImportError:
         raise MissingDependencyError("shapiq", "shap") from None
-    return shapiq
+    sizes = [len(subset) for subset in values]
+    orders = {"min_order": min(sizes, default=1), "max_order": max(sizes, default=1)}
+    return InteractionValues(values, index=index, n_players=words, **orders, **{"estimated": False} | about)
 
 
 def _objects(arrays: Sequence[NDArray[Any]]) -> NDArray[np.object_]:

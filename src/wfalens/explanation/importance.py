@@ -364,12 +364,6 @@ class Occurrences(RowResult):
     class_names: tuple[str, ...]
     unit: str
 
-    def __add__(self, other: Occurrences) -> Occurrences:
-        """These texts followed by others, whose numbers are their own."""
-        arrays = ("texts", "positions", "values")
-        joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in arrays}
-        return replace(self, contexts=self.contexts + other.contexts, **joined)
-
     def quantiles(self, class_name: str, shares: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> list[float]:
         column = self.values[:, class_column(self.class_names, class_name)]
         return [float(value) for value in np.quantile(column, shares)]
@@ -395,10 +389,8 @@ class Occurrences(RowResult):
         ]
 
 
-def word_occurrences(
-    wfa: WFA, texts: Texts, word: str, *, absence: str = "delete", around: int = 4, first_text: int = 0
-) -> Occurrences:
-    """All occurrences of one word, with `around` words to each side; texts are numbered from `first_text` on."""
+def word_occurrences(wfa: WFA, texts: Texts, word: str, *, absence: str = "delete", around: int = 4) -> Occurrences:
+    """All occurrences of one word, with `around` words to each side."""
     vocabulary = wfa.encoder.vocabulary
     if word not in vocabulary:
         raise InputError(f"the automaton does not know the word {word!r}", code="unknown-word")
@@ -416,5 +408,5 @@ def word_occurrences(
         " ".join(vocabulary.decode(chosen[text][max(0, at - around) : at + around + 1]))
         for text, at in zip(item, positions, strict=True)
     )
-    numbers, found = first_text + containing[item], values.values[places]
-    return Occurrences(word, contexts, numbers, positions, found, wfa.class_names, wfa.unit)
+    found = values.values[places]
+    return Occurrences(word, contexts, containing[item], positions, found, wfa.class_names, wfa.unit)

@@ -23,7 +23,6 @@ from wfalens.explanation.shapley.coalition_regression import all_coalitions
 from wfalens.explanation.shapley.game import (
     coalition_weights,
     empty_weights,
-    every_coalition_weights,
 )
 from wfalens.explanation.shapley.quadrature import (
     exact_interactions,
@@ -69,7 +68,6 @@ def test_interactions_equal_their_definition(case, absence):
 def test_coalitions_are_read_as_their_matrices_say(case, absence):
     assume(absence != "background" or has_background(case))
     values = case.weights(absence)
-    close(every_coalition_weights(case.wfa, case.ids, absence), values, values)
     close(coalition_weights(case.wfa, case.ids, all_coalitions(len(case.ids)), absence), values, values)
     close(empty_weights(case.wfa, np.array([len(case.ids)]), absence)[0], values[0], values)
 

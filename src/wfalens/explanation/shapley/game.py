@@ -27,7 +27,6 @@ ABSENCES = DELETE, HIDE, BACKGROUND, BIGRAM = ("delete", "unknown", "background"
 PLAYERS = WORD, PHRASE, SENTENCE = ("word", "phrase", "sentence")
 _ENDS = {PHRASE: re.compile(r"[.!?…,;:)–—]\S*\s|\s[(–—-]\s?"), SENTENCE: re.compile(r"[.!?…]\S*\s")}
 _PHRASE_WORDS = 5
-_VECTOR_FLOATS = 1 << 22  # of state vectors held at a time
 
 
 def checked_absence(absence: str) -> str:
@@ -83,16 +82,14 @@ def coalition_weights(
         return bigram_weights(wfa, ids, present)
     if absence != BACKGROUND:
         return wfa.weights(coalition_texts(ids, present, absence))
-    step = max(1, _VECTOR_FLOATS // wfa.states)
-    parts = [np.zeros((0, len(wfa.class_names)))]
-    for at in range(0, len(present), step):
-        vectors = np.tile(wfa.initial, (len(present[at : at + step]), 1))
-        for word, there in zip(ids, present[at : at + step].T, strict=True):
-            after = absent_step(wfa, vectors, BACKGROUND)
-            after[there] = wfa.advance(vectors[there], np.full(there.sum(), word, np.int32))
-            vectors = after
-        parts.append(wfa.read_out(vectors))
-    return np.concatenate(parts)
+    prefix, vectors = np.zeros(len(present), np.int64), wfa.initial[None]  # coalitions that begin alike are one
+    for word, there in zip(ids, present.T, strict=True):
+        distinct, prefix = np.unique(2 * prefix + there, return_inverse=True)
+        vectors, has_word = vectors[distinct // 2], distinct % 2 == 1
+        after = absent_step(wfa, vectors, BACKGROUND)
+        after[has_word] = wfa.advance(vectors[has_word], np.full(has_word.sum(), word, np.int32))
+        vectors = after
+    return wfa.read_out(vectors)[prefix]
 
 
 def players_of(encoder: TextEncoder, text: str, by: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -121,18 +118,3 @@ def coalition_texts(ids: NDArray[np.int32], present: NDArray[np.bool_], absence:
         return Ragged.from_lengths(np.broadcast_to(ids, present.shape)[present], present.sum(1))
     table = np.where(present, ids, np.int32(UNKNOWN)).astype(np.int32)
     return Ragged.from_lengths(table.ravel(), np.full(len(present), len(ids)))
-
-
-def every_coalition_weights(wfa: WFA, ids: NDArray[np.int32], absence: str) -> NDArray[np.float64]:
-    """Class weights of all coalitions; bit t of a row's number says whether word t is present. -> (2^L, classes)
-
-    Coalitions that begin alike share their beginning: 2^(L+1) steps in all.
-    """
-    if absence == BIGRAM:
-        numbers = np.arange(1 << len(ids))[:, None]
-        return bigram_weights(wfa, ids, (numbers >> np.arange(len(ids)) & 1).astype(bool))
-    vectors = wfa.initial[None]
-    for word in ids:
-        present = wfa.advance(vectors, np.full(len(vectors), word, np.int32))
-        vectors = np.concatenate([absent_step(wfa, vectors, absence), present])
-    return wfa.read_out(vectors)

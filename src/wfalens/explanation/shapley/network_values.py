@@ -36,7 +36,6 @@ from wfalens.explanation.shapley.game import (
 )
 from wfalens.explanation.shapley.shapley_values import (
     MOST_SAMPLED,
-    coalition_probabilities,
     probability_values,
     read_text,
 )
@@ -107,7 +106,7 @@ def network_shapley(
         if wfa is None or known is None:
             found = estimate_shapley(present, outputs)
         else:
-            residual = outputs - coalition_probabilities(wfa, ids, of_words, absence)
+            residual = outputs - wfa.shown(coalition_weights(wfa, ids, of_words, absence))
             found = known + estimate_shapley(present, residual, residual_variance(wfa))
         widths = half_widths(found.standard_error, found.samples, _LEVEL)
         if count == most or np.all(widths <= (tolerance or 0)):

@@ -17,19 +17,17 @@ from wfalens.explanation.attribution import (
     SHAPLEY,
     Attribution,
     class_column,
-    import_shapiq,
+    interaction_values,
 )
 from wfalens.explanation.shapley.coalition_regression import (
     Estimates,
     draw_coalitions,
-    enumerated_shapley,
     estimate_shapley,
 )
 from wfalens.explanation.shapley.game import (
     checked_absence,
     coalition_weights,
     empty_weights,
-    every_coalition_weights,
 )
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_interactions, exact_marginals, exact_shapley
 from wfalens.ragged import Ragged
@@ -117,19 +115,9 @@ def probability_values(
         return Estimates.exact(values.values)
     player = np.arange(len(ids)) if player is None else player
     players = int(player[-1]) + 1
-    if players == len(ids) <= ENUMERATED:
-        return Estimates.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
     count = 1 << players if players <= ENUMERATED else SAMPLED
     present = draw_coalitions(players, count, np.random.default_rng(seed))
-    return estimate_shapley(present, coalition_probabilities(wfa, ids, present[:, player], absence))
-
-
-def coalition_probabilities(
-    wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str
-) -> NDArray[np.float64]:
-    """Outputs of some coalitions of one text as the Shapley values have them; present: (N, L) -> (N, classes)"""
-    weights = coalition_weights(wfa, ids, present, absence)
-    return weights if wfa.unit == PROBABILITY else wfa.probabilities(weights)
+    return estimate_shapley(present, wfa.shown(coalition_weights(wfa, ids, present[:, player], absence)))
 
 
 def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
@@ -171,9 +159,7 @@ class Interactions(Result):
         """The pairs for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
         table = self.of_class(class_name)
         pairs = {(int(a), int(b)): float(table[a, b]) for a, b in zip(*np.triu_indices(len(table), 1), strict=True)}
-        return import_shapiq().InteractionValues(
-            pairs, index="SII", min_order=2, max_order=2, n_players=len(table), estimated=False
-        )
+        return interaction_values(pairs, "SII", len(table))
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every pair of words."""

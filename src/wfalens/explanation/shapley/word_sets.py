@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import PROBABILITY, class_column, import_shapiq
+from wfalens.explanation.attribution import PROBABILITY, class_column, interaction_values
 from wfalens.explanation.shapley.coalition_regression import all_coalitions
-from wfalens.explanation.shapley.game import checked_absence, coalition_texts, every_coalition_weights
+from wfalens.explanation.shapley.game import checked_absence, coalition_texts, coalition_weights
 from wfalens.explanation.shapley.network_values import check_network_game, shown_ids
 from wfalens.explanation.shapley.shapley_values import ENUMERATED, checked_unit, read_text
 from wfalens.models.contract import PrefixClassifier
@@ -54,15 +54,9 @@ class NShapleyValues(Result):
     def to_shapiq(self, class_name: str) -> Any:
         """The values for one class as `shapiq.InteractionValues`; needs shapiq."""
         column = class_column(self.class_names, class_name)
-        return import_shapiq().InteractionValues(
-            dict(zip(self.subsets, self.values[:, column].tolist(), strict=True)),
-            index="k-SII" if self.order > 1 else "SV",
-            min_order=1,
-            max_order=self.order,
-            n_players=len(self.words),
-            estimated=False,
-            baseline_value=float(self.base[column]),
-        )
+        values = dict(zip(self.subsets, self.values[:, column].tolist(), strict=True))
+        index = "k-SII" if self.order > 1 else "SV"
+        return interaction_values(values, index, len(self.words), baseline_value=float(self.base[column]))
 
 
 def n_shapley(
@@ -95,7 +89,7 @@ def n_shapley(
         raise InputError(f"the order must be from 1 to {len(words)} for this text, not {order}", code="option-value")
     if model is None:
         unit = checked_unit(wfa, unit)
-        outputs = every_coalition_weights(wfa, encoded.values, checked_absence(absence))
+        outputs = coalition_weights(wfa, encoded.values, all_coalitions(len(words)), checked_absence(absence))
         outputs = outputs if unit == wfa.unit else wfa.probabilities(outputs)
     else:
         check_network_game(model, wfa, absence)
