@@ -7,32 +7,31 @@ from report_tables.writing import SETS, Figures, markdown, number, pair, rate, t
 
 @table("shapley-queries", "shapley")
 def shapley_queries(figures: Figures) -> str:
-    budgets = list(next(iter(next(iter(figures.values()))["rmse"].values())))
+    """Ours and the best of the others, at each number of queries."""
+    budgets = list(next(iter(figures.values()))["rmse"]["ours"])
     rows = []
     for name, found in figures.items():
-        rows.append(
-            [f"**{_model(name)}**, no query: automaton alone {rate(found['automaton'], 4)}", *([""] * len(budgets))]
-        )
-        rows += [[method, *(rate(errors[q], 4) for q in budgets)] for method, errors in found["rmse"].items()]
-    return markdown(["RMSE at", *(f"{q} queries" for q in budgets)], rows)
+        others = [errors for method, errors in found["rmse"].items() if not method.startswith("ours")]
+        best = {q: min(errors[q] for errors in others) for q in budgets}
+        cells = [f"**{rate(found['rmse']['ours'][q], 4)}** / {rate(best[q], 4)}" for q in budgets]
+        rows.append([_model(name), rate(found["automaton"], 4), *cells])
+    return markdown(["ours / best other", "no query", *(f"{q} queries" for q in budgets)], rows)
 
 
 @table("shapley-goals", "shapley")
 def shapley_goals(figures: Figures) -> str:
+    budgets = ("32", "64", "128")
     rows = [
-        [_model(name), f"{found['ratio']:.2f}", f"{'≥ ' if found['queries'] > 256 else ''}{found['queries']}"]
+        [
+            _model(name),
+            f"{found['ratio']:.2f}",
+            f"{'≥ ' if found['queries'] >= 256 else ''}{found['queries']:.0f}",
+            *(rate(found["coverage"].get(q), 3) for q in budgets),
+        ]
         for name, found in figures.items()
     ]
-    return markdown(
-        ["", "our error at 32 queries, over the best rival's", "queries that the best rival needs for it"], rows
-    )
-
-
-@table("shapley-intervals", "shapley")
-def shapley_intervals(figures: Figures) -> str:
-    budgets = list(next(iter(figures.values()))["coverage"])
-    rows = [[_model(name), *(rate(found["coverage"].get(q), 3) for q in budgets)] for name, found in figures.items()]
-    return markdown(["95 % intervals hold the truth at", *(f"{q} queries" for q in budgets)], rows)
+    columns = ["", "our error at 32 queries, over the best other's", "queries that the best other needs for it"]
+    return markdown([*columns, *(f"95 % intervals hold at {q}" for q in budgets)], rows)
 
 
 @table("shapley-scores", "shapley")

@@ -13,6 +13,7 @@ from wfalens.explanation import shapley
 from wfalens.explanation.shapley import network_shapley
 from wfalens.extraction import Linear, Paper, extract
 from wfalens.models import BlackBoxClassifier
+from wfalens.models.adapters.functions import TextClassifier
 from wfalens.text.datasets import newsroom
 
 TEXT = "the new senate after week with coach"
@@ -125,6 +126,22 @@ def test_a_black_box_is_asked_for_the_texts_and_not_for_their_prefixes():
     found = network_shapley(model, None, "a b c d", queries=15)
     assert model.queries == found.queries == 15
     assert isinstance(model, BlackBoxClassifier)
+
+
+def test_no_function_of_strings_is_asked_more_than_its_budget_the_empty_text_included(newsroom_wfa):
+    asked = []
+
+    def predict_proba(texts):
+        asked.extend(texts)
+        return newsroom_wfa.predict_proba(texts)
+
+    model = TextClassifier(predict_proba, newsroom_wfa.encoder, newsroom_wfa.class_names, fingerprint="counted")
+    for queries in (12, 31, 32):
+        asked.clear()
+        vars(model).pop("initial_output", None)  # as if it were asked for the first time
+        assert network_shapley(model, newsroom_wfa, "the new senate after week", queries=queries).queries == queries
+        assert len(asked) == len(set(asked)) == queries
+    assert "" in asked
 
 
 def test_a_tolerance_stops_early_or_at_the_budget(newsroom_model, newsroom_wfa):

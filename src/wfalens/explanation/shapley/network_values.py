@@ -90,7 +90,7 @@ def network_shapley(
     ids = read_text(encoder, text, MOST_SAMPLED, "sampled")[1].values
     names, player = players_of(encoder, text, by)
     shown = shown_ids(model, text, ids)
-    free = int(absence == DELETE)  # a text without words is not asked: its output is the model's prior
+    free = int(absence == DELETE and getattr(model, "has_prior", True))  # the text without words
     budget = queries if queries is not None else QUERIES if tolerance is None else MOST_COALITIONS
     most = most_coalitions(len(names), budget + free)
     if most < 2:

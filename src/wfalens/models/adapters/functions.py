@@ -78,7 +78,7 @@ class TextClassifier(BlackBoxClassifier):
     ) -> None:
         common |= {"fingerprint": fingerprint or "the model", "initial_output": initial_output}
         super().__init__(encoder, class_names, **common)
-        self._has_prior = initial_output is not None
+        self.has_prior = initial_output is not None  # else the empty text is asked
         self.predict_texts = predict_proba
         self._known = list(encoder.vocabulary.words)
         self._known[UNKNOWN] = unknown
@@ -165,7 +165,7 @@ class TextClassifier(BlackBoxClassifier):
     @cached_property
     def initial_output(self) -> NDArray[np.float32]:
         """As it was given, else the model's output for an empty text; (classes,)"""
-        return self._prior if self._has_prior else self._ask_texts([""])[0]
+        return self._prior if self.has_prior else self._ask_texts([""])[0]
 
     def _output_hash(self) -> str:
         """A hash of the outputs for frequent words, alone and in pairs: equal after saving and loading."""
