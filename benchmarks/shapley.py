@@ -301,15 +301,24 @@ def draw(result: dict[str, dict], path: str) -> None:
             xscale="log",
             yscale="log",
             ylim=(5e-4, 0.5),
-            title=which.replace("tagmynews", "news").replace("jigsaw_toxic", "toxic"),
+            title=_title(which),
         )
         axis.set_xticks(QUERIES, [str(q) for q in QUERIES])
         axis.minorticks_off()
+    for axis in axes.flat[len(result) :]:
+        axis.axis("off")
     for axis in axes[-1]:
         axis.set_xlabel("queries a text")
     figure.supylabel("RMSE of the Shapley values")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
+
+
+def _title(which: str) -> str:
+    """`tagmynews-lstm-0` as the tables have it."""
+    data, kind, seed = which.split("-")
+    data = {"tagmynews": "news titles", "jigsaw_toxic": "toxic comments"}.get(data, data)
+    return f"{data}, {f'LSTM {int(seed) + 1}' if kind == 'lstm' else kind}"
 
 
 def main() -> None:

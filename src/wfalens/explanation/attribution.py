@@ -214,8 +214,8 @@ def interaction_values(values: dict[tuple[int, ...], float], index: str, words: 
     except ImportError:
         raise MissingDependencyError("shapiq", "shap") from None
     sizes = [len(subset) for subset in values]
-    orders = {"min_order": min(sizes, default=1), "max_order": max(sizes, default=1)}
-    return InteractionValues(values, index=index, n_players=words, **orders, **{"estimated": False} | about)
+    about = {"min_order": min(sizes, default=1), "max_order": max(sizes, default=1), "estimated": False} | about
+    return InteractionValues(values, index=index, n_players=words, **about)
 
 
 def _objects(arrays: Sequence[NDArray[Any]]) -> NDArray[np.object_]:

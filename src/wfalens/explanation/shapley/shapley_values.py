@@ -158,7 +158,9 @@ class Interactions(Result):
     def to_shapiq(self, class_name: str) -> Any:
         """The pairs for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
         table = self.of_class(class_name)
-        pairs = {(int(a), int(b)): float(table[a, b]) for a, b in zip(*np.triu_indices(len(table), 1), strict=True)}
+        pairs: dict[tuple[int, ...], float] = {
+            (int(a), int(b)): float(table[a, b]) for a, b in zip(*np.triu_indices(len(table), 1), strict=True)
+        }
         return interaction_values(pairs, "SII", len(table))
 
     def rows(self) -> list[dict[str, Any]]:
