@@ -31,7 +31,7 @@ from common import CACHE, arguments, finish, show
 from wfalens.automaton import WFA
 from wfalens.export.runtime.fixed_point import importance, make_tables, outputs
 from wfalens.export.runtime.source_files import to_c, to_js
-from wfalens.export.runtime.word_list import packed_words
+from wfalens.export.runtime.word_list import empty_words
 from wfalens.extraction import Linear, Readable, extract
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.text import load_dataset
@@ -189,8 +189,8 @@ def bag(model, train, test, most_bytes: int) -> dict[str, float]:
     per_word, low, high = len(rule.coef_), 0, len(names)
     while low < high:
         middle = (low + high + 1) // 2
-        arrays, _ = packed_words(list(names[order[:middle]]), np.arange(middle), True)
-        fits = sum(array.nbytes for array in arrays.values()) + per_word * middle <= most_bytes
+        words = sum(array.nbytes for array in empty_words(middle, True).values())  # the slots of the entries
+        fits = words + (per_word - 2) * middle <= most_bytes
         low, high = (middle, high) if fits else (low, middle - 1)
     weights = np.zeros_like(rule.coef_)
     scale = np.abs(rule.coef_).max() / 127

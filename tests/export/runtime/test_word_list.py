@@ -10,7 +10,7 @@ from tests.automata import sample
 from tests.errors import raises
 from tests.export.runtime.harness import Exported, assert_bit_equal, needs_gcc, needs_node
 from wfalens.export.runtime.fixed_point import make_tables
-from wfalens.export.runtime.word_list import BLOCK, packed_words
+from wfalens.export.runtime.word_list import empty_words, hashed_words
 from wfalens.text import TextEncoder, Vocabulary
 from wfalens.text.tokenizers import TOKENIZERS
 
@@ -145,34 +145,38 @@ def test_every_named_tokenizer_can_be_exported():
         assert make_tables(wfa, np.arange(1, 3, dtype=np.int32), 8).numbers["states"] == 4
 
 
-def unpacked(arrays, wide: bool) -> dict[str, int]:
-    """The words by the description in `packed_words`, in the plainest way."""
-    data, found, before, at = arrays["words"].tobytes(), {}, b"", 0
-    while at < len(data):
-        if at in arrays["blocks"]:
-            before = b""
-        shared, rest = data[at] >> 4, data[at] & 15
-        at += 1
-        if rest == 15:
-            while True:
-                rest += data[at]
-                at += 1
-                if data[at - 1] != 255:
-                    break
-        before = before[:shared] + data[at : at + rest]
-        at += rest
-        found[before.decode("utf-8", "surrogatepass")] = int.from_bytes(data[at : at + 1 + wide], "little")
-        at += 1 + wide
-    return found
+def hash_of(word: str, seed: int, multiplier: int) -> int:
+    value = seed
+    for character in word:
+        value = (value ^ ord(character)) * multiplier % 2**32
+    return value
+
+
+def entry_of(word: str, numbers, arrays, wide: bool) -> int | None:
+    """By the description in `hashed_words`, in the plainest way."""
+    one, other = (hash_of(word, numbers["word_seed"], factor) for factor in (0x9E3779B1, 0x85EBCA77))
+    pilot = int(arrays["pilots"][one * numbers["word_buckets"] >> 32])
+    mixed = (other ^ pilot * 0x9E3779B1 % 2**32) * 0x85EBCA6B % 2**32
+    slot = arrays["words"].reshape(-1, 4 + wide)[mixed * numbers["word_slots"] >> 32].tobytes()
+    return int.from_bytes(slot[3:], "little") if int.from_bytes(slot[:3], "little") == one >> 8 else None
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_packed_words_can_be_unpacked(wide):
+def test_hashed_words_are_found_and_no_others(wide):
     rng = random.Random(2)  # noqa: S311
-    words = list({"".join(rng.choices(PIECES, k=rng.randrange(1, 9))) for _ in range(300)})
-    words += ["x" * size for size in (14, 15, 16, 269, 270, 271, 600)]
-    entries = np.array([rng.randrange(1 << (16 if wide else 8)) for _ in words])
-    arrays, longest = packed_words(words, entries, wide)
-    assert unpacked(arrays, wide) == dict(zip(words, entries.tolist(), strict=True))
-    assert longest == 600
-    assert len(arrays["blocks"]) == -(-len(words) // BLOCK)
+    words = list({"".join(rng.choices(PIECES, k=rng.randrange(1, 9))) for _ in range(600)})
+    words += ["x" * size for size in (14, 15, 600)]
+    own, others = words[::2], words[1::2]
+    entries = np.array([rng.randrange(1 << (16 if wide else 8)) for _ in own])
+    numbers, arrays = hashed_words(own, entries, others, wide)
+    assert [entry_of(word, numbers, arrays, wide) for word in own] == entries.tolist()
+    assert [entry_of(word, numbers, arrays, wide) for word in others] == [None] * len(others)
+    assert {name: array.nbytes for name, array in arrays.items()} == {
+        name: array.nbytes for name, array in empty_words(len(own), wide).items()
+    }
+
+
+def test_no_words_need_no_table():
+    numbers, arrays = hashed_words([], np.zeros(0, np.int64), ["a"], False)
+    assert numbers["word_slots"] == 0
+    assert not any(array.nbytes for array in arrays.values())

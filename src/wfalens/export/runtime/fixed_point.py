@@ -1,7 +1,7 @@
 """An automaton as tables of integers, which C and JavaScript read alike: no product or sum leaves 53 bits.
 
 Stochastic kinds: a distribution is whole numbers that sum to D, a row of a matrix whole numbers that sum to S. A step
-divides by S, rounds down, and gives what is missing to state 0, so that no mass is lost on any text. A row that is off
+divides by S and rounds down; what is missing then goes to state 0 with the next step, so that no text loses mass. A row that is off
 by at most ε (L1) and a step that is off by at most 2n/D make an error of at most L·(ε + 2n/D) after L words, because
 rows that are distributions do not enlarge differences; outputs are off by half of that at most.
 
@@ -12,9 +12,11 @@ of a step lie in [−1, 1]; those of a text that goes beyond are cut there. The 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import ceil, floor, log2
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +28,14 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.shapley.quadrature import TOLERANCE, gauss_legendre, largest_marginal, quadrature_error
 from wfalens.explanation.shapley.shapley_values import MOST_WORDS
-from wfalens.export.runtime.word_list import Arrays, Numbers, packed_words, tokenizer_tables
+from wfalens.export.runtime.word_list import Arrays, Numbers, empty_words, hashed_words, tokenizer_tables
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
 BITS = (8, 16, 32)
 FINAL_ONE, NODE_ONE, WEIGHT_ONE = 1 << 22, 1 << 22, 1 << 24  # of outputs, and of nodes and weights of quadrature
 ROW_ONE = {8: 255, 16: 65535, 32: 1 << 26}  # S
-STATE_ONE = {8: 1 << 23, 16: 1 << 30, 32: 1 << 26}  # D: S·D fits into 32 bits for 8, into 53 for all
+STATE_ONE = {8: 1 << 14, 16: 1 << 30, 32: 1 << 26}  # D: a state of 16 bits for 8, S·D fits into 53 bits for all
 MOST_ENTRIES = 1 << 16
 _LINEAR_ONE, _MOST_LINEAR = 1 << 30, 512  # of a state of the linear kind, and how many it may have
 _MOST_LOGIT_BITS = 20
@@ -41,6 +43,7 @@ _FACTOR_MOST, _COLUMN_MOST = {8: 127, 16: 32767, 32: (1 << 22) - 1}, {8: 32767, 
 _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
 _WORDS_AT_ONCE = 256
+_LANES = 8  # columns of a block of dense weights
 _DENSE_ENOUGH = 1.25  # dense rows are quicker: they may be so much larger than sparse ones
 _MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
 _READ_ROOM = 1.02  # of what is read of earlier layers, so that rounded sums have 31 bits
@@ -65,7 +68,17 @@ class Tables:
 
     @property
     def bytes(self) -> int:
-        return sum(array.nbytes for array in self.arrays.values())
+        """What the arrays take in the memory of C."""
+        return sum(array.nbytes for array in self.dense_blocks().values())
+
+    def dense_blocks(self) -> Arrays:
+        """The arrays as C reads them: dense matrices in blocks of eight columns, two rows side by side, with zeros."""
+        if not self.numbers["dense"]:
+            return self.arrays
+        n = self.numbers["states"]
+        matrices = np.pad(self.arrays["weights"].reshape(-1, n, n), ((0, 0), (0, n % 2), (0, -n % _LANES)))
+        pairs = matrices.reshape(len(matrices), -1, 2, matrices.shape[2] // _LANES, _LANES)
+        return self.arrays | {"weights": pairs.transpose(0, 3, 1, 4, 2).ravel()}
 
     def error_bound(self, length: int) -> float | None:
         """The most that a probability of a text of so many words can be off, where no mass is lost."""
@@ -82,8 +95,17 @@ class Tables:
         return (length + 1) * (step + 2**-19) + TOLERANCE
 
 
+IN_MEMORY: Callable[[Tables], int] = attrgetter("bytes")
+
+
 def make_tables(
-    wfa: WFA, ids: NDArray[np.int32], bits: int, max_bytes: int | None = None, *, for_page: bool = False
+    wfa: WFA,
+    ids: NDArray[np.int32],
+    bits: int,
+    max_bytes: int | None = None,
+    *,
+    size_of: Callable[[Tables], int] = IN_MEMORY,
+    for_page: bool = False,
 ) -> Tables | None:
     """Tables of an automaton with some of its words; all others read as `<unk>`. None: even none of them fits.
 
@@ -91,7 +113,8 @@ def make_tables(
         wfa: a stochastic or linear automaton.
         ids: (N,) words that may have an entry, most important first.
         bits: 8, 16 or 32 for a weight.
-        max_bytes: of all tables; the last words are left out until they fit.
+        max_bytes: the last words are left out until the tables have this size.
+        size_of: what the tables take in the file or in memory.
         for_page: list words even if they read as `<unk>` does, and unknown words as `<unk>` even where the automaton
             would go by their form.
     """
@@ -101,6 +124,7 @@ def make_tables(
         raise InputError("unknown words are read by their form, which cannot be exported", code="word-forms")
     reading, letters = tokenizer_tables(wfa.encoder)
     asked = np.concatenate([[UNKNOWN], ids[ids != UNKNOWN]]).astype(np.int32)
+    decode = wfa.encoder.vocabulary.decode
     source: _StochasticTables | _LinearTables
     if isinstance(wfa, StochasticWFA):
         source = _StochasticTables(wfa, asked, bits, max_bytes)
@@ -111,28 +135,27 @@ def make_tables(
     nodes, rules = _quadrature(wfa)
 
     def tables(count: int) -> Tables:
-        """With the first of the asked words, `<unk>` among them."""
+        """With the first of the asked words, `<unk>` among them, but without their hashes."""
         entries = source.entries[:count]
         if entries.max() >= MOST_ENTRIES:
             raise InputError(f"more than {MOST_ENTRIES:,} words have matrices of their own", code="too-large")
         listed = np.arange(count) > 0 if for_page or wfa.encoder.closed else entries > 0
         kept, wide = asked[:count][listed], int(entries.max() > np.iinfo(np.uint8).max)
-        packed, longest = packed_words(wfa.encoder.vocabulary.decode(kept), entries[listed], bool(wide))
         numbers, arrays = source.tables(int(entries.max()) + 1)
         numbers |= {"linear": int(isinstance(wfa, LinearWFA)), "classes": len(wfa.class_names)}
-        numbers |= {"word_count": len(kept), "longest_word": longest, "wide_entries": wide, **reading, **nodes}
-        arrays = {**packed, **letters, **arrays, **rules}
+        numbers |= {"word_count": len(kept), "wide_entries": wide, **reading, **nodes}
+        arrays = {**empty_words(len(kept), bool(wide)), **letters, **arrays, **rules}
         return Tables(wfa.kind, wfa.unit, wfa.class_names, numbers, arrays, kept, entries[listed], source.error)
 
-    low, high = 1, len(source.entries)
-    made = tables(high)
-    if max_bytes is None or made.bytes <= max_bytes:
-        return made
-    while high - low > 1:  # words: `high` are too many
-        middle = (low + high) // 2
-        low, high = (middle, high) if tables(middle).bytes <= max_bytes else (low, middle)
-    made = tables(low)
-    return made if made.bytes <= max_bytes else None
+    count = len(source.entries)
+    if max_bytes is not None:
+        count = bisect_right(range(1, count + 1), max_bytes, key=lambda words: size_of(tables(words)))
+    if not count:
+        return None
+    made = tables(count)
+    others = np.setdiff1d(np.arange(UNKNOWN + 1, len(wfa.encoder.vocabulary), dtype=np.int32), made.ids)
+    hashed = hashed_words(decode(made.ids), made.entries, decode(others), bool(made.numbers["wide_entries"]))
+    return replace(made, numbers=made.numbers | hashed[0], arrays=made.arrays | hashed[1])
 
 
 def whole_rows(rows: NDArray[np.float64], one: int) -> NDArray[np.int64]:

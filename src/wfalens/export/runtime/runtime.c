@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+#if WFA_DENSE && WFA_ROW_ONE == 255 && defined(__SSE2__)
+#include <emmintrin.h>
+#define SSE2 1
+#else
+#define SSE2 0
+#endif
+
 #define ONE WFA_ONE /* of outputs, nodes of quadrature and steps of the linear kind */
 #define NO_CODE UINT32_MAX
 
@@ -86,8 +93,6 @@ typedef struct {
   uint32_t queue[2];       /* code points that are to come of one that became several */
   unsigned queued;
   int after_cased;
-  uint32_t held;           /* a mark that ended a word and is a token itself */
-  size_t held_first, held_last;
 } reader;
 
 #if WFA_SIGMA
@@ -182,7 +187,6 @@ static void start_reading(reader *from, const char *text, size_t bytes) {
   memset(from, 0, sizeof *from);
   from->text = (const unsigned char *)text;
   from->end = bytes;
-  from->held = NO_CODE;
 #if WFA_STRIP
   {
     uint32_t code;
@@ -203,76 +207,32 @@ static void start_reading(reader *from, const char *text, size_t bytes) {
 
 /* --- code points to words */
 
+/* two hashes of a word's code points */
 typedef struct {
-  unsigned char bytes[WFA_LONGEST_WORD + 4];
-  size_t size; /* more than WFA_LONGEST_WORD: longer than any word of the list */
-} spelling;
+  uint32_t a, b;
+} word_hash;
 
-static void append(spelling *word, uint32_t code) {
-  unsigned char *to = word->bytes + word->size;
-  if (word->size > WFA_LONGEST_WORD) return;
-  if (code < 0x80) {
-    to[0] = (unsigned char)code;
-    word->size += 1;
-  } else if (code < 0x800) {
-    to[0] = (unsigned char)(0xC0 | code >> 6);
-    to[1] = (unsigned char)(0x80 | (code & 0x3F));
-    word->size += 2;
-  } else if (code < 0x10000) {
-    to[0] = (unsigned char)(0xE0 | code >> 12);
-    to[1] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
-    to[2] = (unsigned char)(0x80 | (code & 0x3F));
-    word->size += 3;
-  } else {
-    to[0] = (unsigned char)(0xF0 | code >> 18);
-    to[1] = (unsigned char)(0x80 | (code >> 12 & 0x3F));
-    to[2] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
-    to[3] = (unsigned char)(0x80 | (code & 0x3F));
-    word->size += 4;
-  }
+static const word_hash no_letters = {WFA_WORD_SEED, WFA_WORD_SEED};
+
+static word_hash with_letter(word_hash word, uint32_t code) {
+  word.a = (word.a ^ code) * 0x9E3779B1u;
+  word.b = (word.b ^ code) * 0x85EBCA77u;
+  return word;
 }
 
-/* A word is what it shares with the one before, its own rest, and its entry; the first of a block is spelled out. Looks for
-   the last block that does not begin behind the word, then through it. */
-static void look_up(const spelling *word, wfa_token *token) {
+/* A perfect hash: one hash gives the bucket, whose pilot and the other hash give the only place where the word can be. There
+   stand 24 bits of the first hash, and the entry. */
+static void look_up(word_hash word, wfa_token *token) {
 #if WFA_WORD_COUNT
-  const size_t blocks = sizeof(wfa_blocks) / sizeof(wfa_blocks[0]);
-  size_t low = 0, high = blocks, place, matched = 0;
-  const uint8_t *at;
-  token->entry = 0;
-  token->known = 0;
-  if (word->size > WFA_LONGEST_WORD) return;
-  while (low < high) {
-    size_t middle = (low + high) / 2, size, both, k = 0;
-    at = wfa_words + wfa_blocks[middle];
-    size = *at++ & 15u;
-    if (size == 15) do size += *at; while (*at++ == 255);
-    both = size < word->size ? size : word->size;
-    while (k < both && at[k] == word->bytes[k]) k++;
-    if (k < both ? at[k] < word->bytes[k] : size <= word->size) low = middle + 1;
-    else high = middle;
-  }
-  if (low == 0) return;
-  at = wfa_words + wfa_blocks[low - 1];
-  for (place = (low - 1) * 16; place < low * 16 && place < WFA_WORD_COUNT; place++) {
-    size_t shared = *at >> 4, rest = *at & 15u;
-    at++;
-    if (rest == 15) do rest += *at; while (*at++ == 255);
-    if (shared <= matched) {
-      matched = shared;
-      while (matched < shared + rest && matched < word->size && at[matched - shared] == word->bytes[matched]) matched++;
-      if (matched == word->size && matched == shared + rest) {
-        at += rest;
-        token->entry = at[0];
+  const uint32_t pilot = wfa_pilots[(uint64_t)word.a * WFA_WORD_BUCKETS >> 32];
+  const uint32_t mixed = (word.b ^ pilot * 0x9E3779B1u) * 0x85EBCA6Bu;
+  const uint8_t *at = wfa_words + ((uint64_t)mixed * WFA_WORD_SLOTS >> 32) * (4 + WFA_WIDE_ENTRIES);
+  uint32_t entry = at[3];
 #if WFA_WIDE_ENTRIES
-        token->entry = (uint16_t)(at[0] | at[1] << 8);
+  entry |= (uint32_t)at[4] << 8;
 #endif
-        token->known = 1;
-        return;
-      }
-    }
-    at += rest + 1 + WFA_WIDE_ENTRIES;
-  }
+  token->known = ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16) == word.a >> 8;
+  token->entry = (uint16_t)(token->known ? entry : 0);
 #else
   (void)word;
   token->entry = 0;
@@ -294,7 +254,7 @@ static void start_splitting(splitter *words, const char *text, size_t bytes) {
 }
 
 static int next_token(splitter *words, wfa_token *token) {
-  spelling word;
+  word_hash word = no_letters;
   size_t k;
   do {
     uint32_t code = next_code(&words->from);
@@ -303,11 +263,10 @@ static int next_token(splitter *words, wfa_token *token) {
     words->places[words->count % WFA_GRAM] = words->from.first;
     words->count++;
   } while (words->count < WFA_GRAM);
-  word.size = 0;
-  for (k = 0; k < WFA_GRAM; k++) append(&word, words->codes[(words->count + k) % WFA_GRAM]);
+  for (k = 0; k < WFA_GRAM; k++) word = with_letter(word, words->codes[(words->count + k) % WFA_GRAM]);
   token->first = words->places[words->count % WFA_GRAM];
   token->end = words->from.last;
-  look_up(&word, token);
+  look_up(word, token);
   return 1;
 }
 #else
@@ -333,36 +292,31 @@ static int skips_break(reader *from) {
 
 static int next_token(splitter *words, wfa_token *token) {
   reader *from = &words->from;
-  spelling word;
+  word_hash word = no_letters;
   int begun = 0;
-  word.size = 0;
-#if WFA_BASIC
-  if (from->held != NO_CODE) {
-    append(&word, from->held);
-    from->held = NO_CODE;
-    token->first = from->held_first;
-    token->end = from->held_last;
-    look_up(&word, token);
-    return 1;
-  }
-#endif
   for (;;) {
-    uint32_t code = next_code(from);
+    uint32_t code = 0;
+    if (!from->queued) { /* most of a text is bytes that are letters or blanks whatever stands around them */
+      size_t at = from->at;
+      for (; at < from->end && (code = wfa_plain[from->text[at]]) > ' '; at++) word = with_letter(word, code);
+      if (at > from->at) {
+        if (!begun) token->first = from->at;
+        begun = 1;
+        token->end = from->at = at;
+      }
+      if (at < from->end && code == ' ') {
+        from->at++;
+        if (begun) break;
+        continue;
+      }
+    }
+    code = next_code(from);
     if (code == NO_CODE) break;
 #if WFA_BASIC
     if (code == '"') continue;
-    if (code == ';' || code == ':' || (code == '<' && skips_break(from))) code = ' ';
-    if (is_mark(code)) {
-      if (begun) {
-        from->held = code;
-        from->held_first = from->first;
-        from->held_last = from->last;
-        break;
-      }
-      token->first = from->first;
-      token->end = from->last;
-      append(&word, code);
-      begun = 1;
+    if (code == '<' && skips_break(from)) code = ' ';
+    if (is_mark(code) && begun) { /* a token itself, which the next call reads */
+      from->at = from->first;
       break;
     }
 #endif
@@ -373,9 +327,12 @@ static int next_token(splitter *words, wfa_token *token) {
     if (!begun) token->first = from->first;
     begun = 1;
     token->end = from->last;
-    append(&word, code);
+    word = with_letter(word, code);
+#if WFA_BASIC
+    if (is_mark(code)) break;
+#endif
   }
-  if (begun) look_up(&word, token);
+  if (begun) look_up(word, token);
   return begun;
 }
 #endif
@@ -418,40 +375,104 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
 #if !WFA_LINEAR
 /* --- stochastic kinds: a distribution of whole numbers that sum to WFA_STATE_ONE */
 
+#if WFA_STATE_ONE <= UINT16_MAX
+typedef uint16_t state_number;
+#else
 typedef uint32_t state_number;
-#define PADDED ((WFA_STATES + 7) / 8 * 8) /* whole vectors; the table of weights is as much longer */
+#endif
+#define LANES 8
+#define BLOCKS ((WFA_STATES + LANES - 1) / LANES)
+#define ROOM (BLOCKS * LANES) /* of a state, whose last numbers may be 0 */
+#define PAIRS ((WFA_STATES + 1) / 2)
 #define CHANGE_ONE_BITS 0
 #define COLUMN_FACTOR 1
 
 static void start_state(state_number *d) {
-  memset(d, 0, WFA_STATES * sizeof *d);
+  memset(d, 0, ROOM * sizeof *d);
   d[0] = WFA_STATE_ONE;
 }
 
-/* what rounding left over goes to state 0 */
-static void keep_mass(state_number *d) {
+/* what rounding took of the state, which goes to state 0 with the next word */
+static wfa_sum missing_mass(const state_number *d) {
 #if WFA_LOSSY
   (void)d;
+  return 0;
 #else
   uint32_t mass = 0;
   size_t j;
-  for (j = 0; j < WFA_STATES; j++) mass += d[j];
-  d[0] += WFA_STATE_ONE - mass;
+  for (j = 0; j < ROOM; j++) mass += d[j];
+  return WFA_STATE_ONE - mass;
 #endif
 }
 
-/* d -> d*E */
-static void step(const state_number *d, size_t entry, state_number *after) {
-  wfa_sum sums[PADDED] = {0};
-  size_t i, j;
-#if WFA_DENSE
-  const wfa_weight *row = wfa_weights + entry * WFA_STATES * WFA_STATES;
-  for (i = 0; i < WFA_STATES; i++, row += WFA_STATES) {
-    const wfa_sum mass = d[i];
-    for (j = 0; j < PADDED; j++) sums[j] += mass * row[j]; /* those behind the row are not used */
+#if SSE2
+#define VECTOR(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
+
+/* 255 times what is missing, in the first number */
+static __m128i missing_part(const state_number *d) {
+  __m128i mass = _mm_setzero_si128(), missing;
+  size_t at;
+  for (at = 0; at < ROOM; at += LANES) mass = _mm_add_epi32(mass, _mm_madd_epi16(VECTOR(d + at), _mm_set1_epi16(1)));
+  mass = _mm_add_epi32(mass, _mm_shuffle_epi32(mass, 0x4E));
+  mass = _mm_add_epi32(mass, _mm_shuffle_epi32(mass, 0xB1));
+  missing = _mm_sub_epi32(_mm_cvtsi32_si128(WFA_STATE_ONE), mass);
+  return _mm_and_si128(_mm_sub_epi32(_mm_slli_epi32(missing, 8), missing), _mm_cvtsi32_si128(-!WFA_LOSSY));
+}
+
+/* as part_of_row */
+static __m128i parts_of_rows(__m128i x) {
+  const __m128i more = _mm_add_epi32(x, _mm_set1_epi32(1));
+  return _mm_srli_epi32(_mm_add_epi32(more, _mm_srli_epi32(_mm_add_epi32(more, _mm_srli_epi32(x, 8)), 8)), 8);
+}
+#else
+static wfa_sum part_of_row(wfa_sum x) {
+#if WFA_ROW_ONE == 255
+  return (x + ((x + (x >> 8) + 1) >> 8) + 1) >> 8; /* x / 255, rounded down, up to 2^22 and more */
+#else
+  return x / WFA_ROW_ONE;
+#endif
+}
+#endif
+
+/* d -> d*E. Dense rows stand in pairs, in blocks of columns. */
+static void step(const state_number *restrict d, size_t entry, state_number *restrict after) {
+#if SSE2
+  const uint8_t *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
+  __m128i more = missing_part(d);
+  size_t block, pair;
+  for (block = 0; block < BLOCKS; block++) {
+    const __m128i zero = _mm_setzero_si128();
+    __m128i low = zero, high = zero;
+    for (pair = 0; pair < PAIRS; pair++, weights += LANES * 2) {
+      const __m128i rows = VECTOR(weights);
+      int32_t two;
+      __m128i both;
+      memcpy(&two, d + 2 * pair, sizeof two);
+      both = _mm_set1_epi32(two);
+      low = _mm_add_epi32(low, _mm_madd_epi16(both, _mm_unpacklo_epi8(rows, zero)));
+      high = _mm_add_epi32(high, _mm_madd_epi16(both, _mm_unpackhi_epi8(rows, zero)));
+    }
+    low = _mm_add_epi32(low, more);
+    more = zero;
+    low = _mm_packs_epi32(parts_of_rows(low), parts_of_rows(high));
+    _mm_storeu_si128((__m128i *)(void *)(after + block * LANES), low);
+  }
+#elif WFA_DENSE
+  const wfa_weight *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
+  size_t block, pair, j;
+  for (block = 0; block < BLOCKS; block++) {
+    wfa_sum sums[LANES] = {0};
+    if (block == 0) sums[0] = missing_mass(d) * WFA_ROW_ONE;
+    for (pair = 0; pair < PAIRS; pair++, weights += LANES * 2) {
+      const wfa_sum one = d[2 * pair], two = d[2 * pair + 1];
+      for (j = 0; j < LANES; j++) sums[j] += one * weights[2 * j] + two * weights[2 * j + 1];
+    }
+    for (j = 0; j < LANES; j++) after[block * LANES + j] = (state_number)part_of_row(sums[j]);
   }
 #else
-  size_t at = wfa_matrix_starts[entry];
+  wfa_sum sums[ROOM] = {0};
+  size_t i, j, at = wfa_matrix_starts[entry];
+  sums[0] = missing_mass(d) * WFA_ROW_ONE;
   for (i = 0; i < WFA_STATES; i++) {
     const wfa_sum mass = d[i];
     size_t end = at + wfa_row_sizes[entry * WFA_STATES + i];
@@ -459,19 +480,21 @@ static void step(const state_number *d, size_t entry, state_number *after) {
       for (; at < end; at++) sums[wfa_targets[at]] += mass * wfa_weights[at];
     at = end;
   }
+  for (j = 0; j < ROOM; j++) after[j] = (state_number)part_of_row(sums[j]);
 #endif
-  for (j = 0; j < WFA_STATES; j++) after[j] = (state_number)(sums[j] / WFA_ROW_ONE);
-  keep_mass(after);
 }
 
 /* column -> E*column */
 static void back(const int32_t *column, size_t entry, int32_t *before) {
   size_t i, j;
 #if WFA_DENSE
-  const wfa_weight *row = wfa_weights + entry * WFA_STATES * WFA_STATES;
-  for (i = 0; i < WFA_STATES; i++, row += WFA_STATES) {
+  const wfa_weight *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
+  for (i = 0; i < WFA_STATES; i++) {
     uint64_t sum = 0;
-    for (j = 0; j < WFA_STATES; j++) sum += (uint64_t)row[j] * (uint32_t)column[j];
+    for (j = 0; j < WFA_STATES; j++) {
+      const size_t at = ((j / LANES * PAIRS + i / 2) * LANES + j % LANES) * 2 + i % 2;
+      sum += (uint64_t)weights[at] * (uint32_t)column[j];
+    }
     before[i] = (int32_t)(sum / WFA_ROW_ONE);
   }
 #else
@@ -492,7 +515,7 @@ static void rescale(state_number *d) {
   size_t j;
   for (j = 0; j < WFA_STATES; j++) mass += d[j];
   for (; mass > 0 && 2 * mass <= WFA_STATE_ONE; mass *= 2)
-    for (j = 0; j < WFA_STATES; j++) d[j] *= 2;
+    for (j = 0; j < WFA_STATES; j++) d[j] = (state_number)(2 * d[j]);
 #else
   (void)d;
 #endif
@@ -507,23 +530,27 @@ static int64_t dot(const int32_t *change, const int32_t *column) {
 }
 
 static int answer(const state_number *d, uint32_t *probabilities) {
-  uint64_t sums[WFA_CLASSES] = {0}, all = 0;
+  uint64_t sums[WFA_CLASSES], all = 0;
   size_t i, c;
   int best = 0;
+  for (c = 0; c < WFA_CLASSES; c++) sums[c] = (uint64_t)missing_mass(d) * wfa_final[c];
   for (i = 0; i < WFA_STATES; i++)
     for (c = 0; c < WFA_CLASSES; c++) sums[c] += (uint64_t)d[i] * wfa_final[i * WFA_CLASSES + c];
   for (c = 0; c < WFA_CLASSES; c++) {
     if (sums[c] > sums[best]) best = (int)c;
-    all += sums[c] / WFA_STATE_ONE;
+    probabilities[c] = (uint32_t)(sums[c] / WFA_STATE_ONE);
+    all += probabilities[c];
   }
-  for (c = 0; c < WFA_CLASSES; c++)
-    probabilities[c] = (uint32_t)(all ? sums[c] / WFA_STATE_ONE * ONE / all : ONE / WFA_CLASSES);
-  return sums[best] ? best : WFA_UNDECIDED;
+#if WFA_LOSSY
+  for (c = 0; c < WFA_CLASSES; c++) probabilities[c] = (uint32_t)(all ? (uint64_t)probabilities[c] * ONE / all : ONE / WFA_CLASSES);
+#endif
+  return all ? best : WFA_UNDECIDED;
 }
 #else
 /* --- the linear kind: x -> x*d + (x*P)*s + b, with d, s and b made from the factors of a word */
 
 typedef int32_t state_number;
+#define ROOM WFA_STATES
 #define CHANGE_ONE_BITS 6
 #define COLUMN_FACTOR 16
 #define NUMBERS (WFA_STATES - 1) /* the last state is always WFA_STATE_ONE */
@@ -538,7 +565,6 @@ typedef struct {
 static int64_t cut(int64_t value, int64_t most) { return value > most ? most : value < -most ? -most : value; }
 
 static void start_state(state_number *x) { memcpy(x, wfa_start, sizeof wfa_start); }
-static void keep_mass(state_number *x) { (void)x; }
 static void rescale(state_number *x) { (void)x; }
 
 static int64_t polynomial(const int32_t *table, size_t size, int64_t x) {
@@ -705,7 +731,7 @@ static int answer(const state_number *x, uint32_t *probabilities) {
 /* --- predictions */
 
 int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]) {
-  state_number states[2][WFA_STATES];
+  state_number states[2][ROOM];
   size_t t;
   start_state(states[0]);
   for (t = 0; t < count; t++) {
@@ -721,7 +747,7 @@ int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabili
 int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASSES]) {
   splitter words;
   wfa_token token;
-  state_number states[2][WFA_STATES];
+  state_number states[2][ROOM];
   size_t skipped = skipped_words(text, bytes), count = 0;
   start_state(states[0]);
   start_splitting(&words, text, bytes);
@@ -752,7 +778,7 @@ static int64_t mixed(uint32_t z, int64_t one, int64_t two) {
 
 static void add_node(const wfa_token *tokens, size_t count, enum wfa_absence absence, uint32_t z, uint32_t weight, int32_t *work,
                      int64_t *values) {
-  state_number state[WFA_STATES], after[WFA_STATES], base[WFA_STATES];
+  state_number state[ROOM] = {0}, after[ROOM], base[ROOM];
   int32_t ahead[WFA_STATES], before[WFA_STATES], hidden[WFA_STATES];
   size_t t, i, c;
   start_state(state);
@@ -765,7 +791,6 @@ static void add_node(const wfa_token *tokens, size_t count, enum wfa_absence abs
       change[i] = (int32_t)shifted((int64_t)after[i] - (int64_t)base[i], CHANGE_ONE_BITS);
       state[i] = (state_number)mixed(z, base[i], after[i]);
     }
-    keep_mass(state);
   }
   for (c = 0; c < WFA_CLASSES; c++) {
     for (i = 0; i < WFA_STATES; i++) ahead[i] = (int32_t)(COLUMN_FACTOR * wfa_final[i * WFA_CLASSES + c]);

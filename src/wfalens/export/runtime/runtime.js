@@ -115,43 +115,63 @@ function tokenizer(numbers, arrays) {
   };
 }
 
-// --- the list of words
+// --- tokens to entries
 
-// UTF-8, each byte a character, as text; halves of surrogate pairs may stand in it
-function spelled(bytes) {
-  if (/^[\0-\x7f]*$/.test(bytes)) return bytes;
-  let text = '';
-  for (let at = 0; at < bytes.length;) {
-    const lead = bytes.charCodeAt(at),
-      more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    let code = lead < 0x80 ? lead : lead & (0x3f >> more);
-    for (let k = 1; k <= more; k += 1) code = code * 64 + (bytes.charCodeAt(at + k) & 0x3f);
-    text += String.fromCodePoint(code);
-    at += more + 1;
-  }
-  return text;
+// A perfect hash: one hash of a word gives the bucket, whose pilot and the other hash give the only place where the word
+// can be. There stand 24 bits of the first hash, and the entry. Returns the entry of a word by its hashes, -1: it has none.
+function wordTable({ word_slots: slots, word_buckets: buckets, wide_entries: wide }, { pilots, words }) {
+  const share = (hash, count) => Math.floor(((hash >>> 0) * count) / 2 ** 32);
+  return (a, b) => {
+    if (slots === 0) return -1;
+    const mixed = Math.imul(b ^ Math.imul(pilots[share(a, buckets)], 0x9e3779b1), 0x85ebca6b),
+      at = share(mixed, slots) * (4 + wide);
+    if ((words[at] | (words[at + 1] << 8) | (words[at + 2] << 16)) !== a >>> 8) return -1;
+    return words[at + 3] + (wide ? 256 * words[at + 4] : 0);
+  };
 }
 
-// words are front-coded: what a word shares with the one before, its own rest, its entry
-function wordMap({ word_count: count, wide_entries: wide }, listed) {
-  const entries = new Map(),
-    byte = (at) => listed.charCodeAt(at);
-  let word = '';
-  for (let at = 0, done = 0; done < count; done += 1) {
-    const shared = byte(at) >> 4;
-    let rest = byte(at) & 15;
-    at += 1;
-    if (rest === 15)
-      do {
-        rest += byte(at);
-        at += 1;
-      } while (byte(at - 1) === 255);
-    word = word.slice(0, shared) + listed.slice(at, at + rest);
-    at += rest;
-    entries.set(spelled(word), wide ? byte(at) + 256 * byte(at + 1) : byte(at));
-    at += wide ? 2 : 1;
+// entries of the words of a text, -1 for unknown ones
+function entryReader(numbers, arrays, split) {
+  const { basic, word_seed: seed } = numbers,
+    { plain } = arrays,
+    find = wordTable(numbers, arrays);
+  const first = (hash, code) => Math.imul(hash ^ code, 0x9e3779b1),
+    second = (hash, code) => Math.imul(hash ^ code, 0x85ebca77);
+  function entryOf(word) {
+    let a = seed,
+      b = seed;
+    for (const character of word) {
+      const code = character.codePointAt(0);
+      a = first(a, code);
+      b = second(b, code);
+    }
+    return find(a, b);
   }
-  return entries;
+  // in one pass, if what every character does is plain; else null
+  function quick(text) {
+    const entries = [];
+    let a = seed,
+      b = seed,
+      begun = false;
+    for (let at = 0; at <= text.length; at += 1) {
+      const code = at < text.length ? text.charCodeAt(at) : 32,
+        letter = plain[code],
+        mark = letter === 0 && basic && ".,()!?'".includes(text[at]);
+      if (letter > 32) {
+        a = first(a, letter);
+        b = second(b, letter);
+        begun = true;
+        continue;
+      }
+      if (letter !== 32 && !mark) return null;
+      if (begun) entries.push(find(a, b));
+      if (mark) entries.push(find(first(seed, code), second(seed, code)));
+      a = b = seed;
+      begun = false;
+    }
+    return entries;
+  }
+  return (text) => (plain.length > 0 ? quick(text) : null) ?? split(text).map(entryOf);
 }
 
 // --- outputs: vector·table
@@ -167,15 +187,18 @@ function products(vector, table, rows, columns) {
 function stochastic(numbers, arrays) {
   const { states: n, classes, state_one: total, row_one: one, dense, lossy } = numbers;
   const { weights, targets, row_sizes: sizes, matrix_starts: starts, final } = arrays;
-  const sums = new Float64Array(n);
-  function keepMass(vector) {
-    if (lossy) return;
+  const State = total < 2 ** 16 ? Int32Array : Float64Array,
+    sums = new State(n);
+  // what rounding took of the state, which goes to state 0 with the next word
+  function missing(d) {
+    if (lossy) return 0;
     let mass = 0;
-    for (let j = 0; j < n; j += 1) mass += vector[j];
-    vector[0] += total - mass;
+    for (let j = 0; j < n; j += 1) mass += d[j];
+    return total - mass;
   }
   return {
-    initial: Float64Array.from({ length: n }, (_, at) => (at === 0 ? total : 0)),
+    State,
+    initial: State.from({ length: n }, (_, at) => (at === 0 ? total : 0)),
     changeOne: 1,
     // change·column in parts of 2^26
     dot(changes, at, column) {
@@ -186,6 +209,7 @@ function stochastic(numbers, arrays) {
     // d -> d·E
     step(d, entry, after) {
       sums.fill(0);
+      sums[0] = missing(d) * one;
       let at = dense ? entry * n * n : starts[entry];
       for (let i = 0; i < n; i += 1) {
         const mass = d[i],
@@ -195,7 +219,6 @@ function stochastic(numbers, arrays) {
         at += size;
       }
       for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
-      keepMass(after);
     },
     // column -> E·column
     back(column, entry, before) {
@@ -209,7 +232,6 @@ function stochastic(numbers, arrays) {
       }
     },
     column: (c) => Float64Array.from({ length: n }, (_, i) => final[i * classes + c]),
-    keepMass,
     // where mass is lost, what is left is doubled until it is more than half
     rescale(d) {
       if (!lossy) return;
@@ -217,13 +239,17 @@ function stochastic(numbers, arrays) {
       for (let j = 0; j < n; j += 1) mass += d[j];
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
-    weights: (d) => products(d, final, n, classes),
+    weights(d) {
+      const whole = Float64Array.from(d);
+      whole[0] += missing(d);
+      return products(whole, final, n, classes);
+    },
     probabilities(sums) {
       const parts = sums.map((sum) => Math.floor(sum / total)),
         all = parts.reduce((a, b) => a + b, 0);
-      return parts.map((part) => Math.floor(all > 0 ? (part * ONE) / all : ONE / classes));
+      return lossy ? parts.map((part) => Math.floor(all > 0 ? (part * ONE) / all : ONE / classes)) : parts;
     },
-    decided: (sums) => sums.some((sum) => sum > 0),
+    decided: (sums) => sums.some((sum) => sum >= total),
   };
 }
 
@@ -293,6 +319,7 @@ function linear(numbers, arrays) {
     return known.get(entry);
   }
   return {
+    State: Float64Array,
     initial: Float64Array.from(arrays.start),
     changeOne: 64,
     // change·column in parts of 2^(26 − logit_bits)
@@ -337,7 +364,6 @@ function linear(numbers, arrays) {
       before[n] = column[n];
     },
     column: (c) => Float64Array.from({ length: states }, (_, i) => 16 * final[i * classes + c]),
-    keepMass: () => {},
     rescale: () => {},
     weights: (x) => products(x, final, states, classes),
     // the softmax, to the base of 2
@@ -362,8 +388,8 @@ function shapley(kind, numbers, arrays, entries, absent) {
     length = entries.length,
     values = new Float64Array(length * classes);
   const changes = new Float64Array(length * states);
-  const vector = () => new Float64Array(states);
-  const [state, after, base, ahead, before, hidden] = [vector(), vector(), vector(), vector(), vector(), vector()];
+  const [state, after, base] = [0, 0, 0].map(() => new kind.State(states)),
+    [ahead, before, hidden] = [0, 0, 0].map(() => new Float64Array(states));
   const mix = (z, one, two, out) => {
     for (let i = 0; i < states; i += 1) out[i] = Math.floor(((ONE - z) * one[i] + z * two[i]) / ONE);
   };
@@ -375,7 +401,6 @@ function shapley(kind, numbers, arrays, entries, absent) {
       else kind.step(state, absent, base);
       for (let i = 0; i < states; i += 1) changes[t * states + i] = Math.floor((after[i] - base[i]) / kind.changeOne);
       mix(z, base, after, state);
-      kind.keepMass(state);
     });
     for (let c = 0; c < classes; c += 1) {
       ahead.set(kind.column(c));
@@ -405,23 +430,22 @@ function automaton(tables) {
   const { numbers, class_names: classes } = tables;
   const arrays = Object.fromEntries(Object.entries(tables.arrays).map(([name, array]) => [name, decoded(array)]));
   const split = tokenizer(numbers, arrays),
-    entryOf = wordMap(numbers, atob(tables.arrays.words[1]));
+    found = entryReader(numbers, arrays, split);
   const kind = numbers.linear ? linear(numbers, arrays) : stochastic(numbers, arrays);
   const valueOne = 2 ** (50 - numbers.logit_bits);
 
-  // the tokens that are read of a text
-  function tokens(text) {
-    const all = split(text),
-      most = numbers.max_length;
+  // those words that are read, where texts are cut
+  function kept(all) {
+    const most = numbers.max_length;
     if (most === 0 || all.length <= most) return all;
     return numbers.keeps_end ? all.slice(-most) : all.slice(0, most);
   }
-  function entry(word) {
-    const found = entryOf.get(word);
-    if (found === undefined && numbers.closed) throw new RangeError(`the alphabet is closed and lacks ${word}`);
-    return found ?? 0; // that of unknown words
+  const tokens = (text) => kept(split(text));
+  function entriesOf(text) {
+    const entries = kept(found(text));
+    if (numbers.closed && entries.includes(-1)) throw new RangeError('the alphabet is closed and lacks a word');
+    return entries.map((entry) => Math.max(0, entry)); // 0 is that of unknown words
   }
-  const entriesOf = (words) => words.map(entry);
   function answer(state) {
     const sums = kind.weights(state);
     const index = kind.decided(sums) ? sums.indexOf(Math.max(...sums)) : -1;
@@ -429,8 +453,8 @@ function automaton(tables) {
     return { label: index < 0 ? null : classes[index], index, probabilities };
   }
   function last(entries, each = () => {}) {
-    let state = new Float64Array(kind.initial),
-      after = new Float64Array(numbers.states);
+    let state = kind.initial.slice(),
+      after = new kind.State(numbers.states);
     each(state);
     for (let t = 0; t < entries.length; t += 1) {
       const before = state;
@@ -447,13 +471,13 @@ function automaton(tables) {
     unit: tables.unit,
     tokens,
     // the class of a text, its number, and the probabilities of all classes
-    predict: (text) => answer(last(entriesOf(tokens(text)))),
+    predict: (text) => answer(last(entriesOf(text))),
     // the probabilities before the first word and after every word
     trace(text) {
       const words = tokens(text),
         probabilities = [];
-      last(entriesOf(words), (state) => probabilities.push(answer(state).probabilities));
-      const known = words.map((word) => entryOf.has(word)),
+      last(entriesOf(text), (state) => probabilities.push(answer(state).probabilities));
+      const known = kept(found(text)).map((entry) => entry >= 0),
         cut = numbers.max_length > 0 && split(text).length > words.length;
       return { words, known, probabilities, cut };
     },
@@ -464,7 +488,7 @@ function automaton(tables) {
         throw new RangeError(`a text of ${words.length} words is too long to explain word by word`);
       const absent = { delete: null, unknown: 0 }[absence];
       if (absent === undefined) throw new RangeError(`unknown absence ${absence}`);
-      const values = shapley(kind, numbers, arrays, entriesOf(words), absent);
+      const values = shapley(kind, numbers, arrays, entriesOf(text), absent);
       return {
         words,
         unit: tables.unit,

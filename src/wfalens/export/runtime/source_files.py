@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.exporters import Content, exporter
-from wfalens.export.runtime.fixed_point import Tables, drawn_texts, importance, make_tables, outputs
+from wfalens.export.runtime.fixed_point import IN_MEMORY, Tables, drawn_texts, importance, make_tables, outputs
 from wfalens.export.subset import chosen_ids, chosen_states
 from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
@@ -26,7 +26,6 @@ _HEADER_NUMBERS = ("classes", "states", "most_explained")
 _SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 _LINE = 30  # numbers of a table in a line
-_LANES = 8  # numbers behind the weights that vectors of a row may reach
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,8 @@ def to_js(
     texts: Sequence[str] | None = None,
 ) -> Content:
     """An ES module that exports `predict`, `explain` and `classes`; see `runtime_tables` for the options."""
-    around = len(_template("runtime.js")) + 4000
-    most = None if max_bytes is None else (_bytes(max_bytes) - around) * 3 // 4
-    best, remark = runtime_tables(wfa, words, states, threshold, bits, most, texts)
-    module = (
-        f"// Made by wfalens. predict(text), explain(text) and classes; see the end.\n{_template('runtime.js')}\n"
-        f"const model = automaton({_javascript(to_dict(best))});\n"
-        "export const { classes, unit, tokens, predict, trace, explain } = model;\nexport default model;\n"
-    )
-    return Content({"": module}, len(best.ids), remark)
+    best, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, lambda t: len(_module(t)))
+    return Content({"": _module(best)}, len(best.ids), remark)
 
 
 @exporter("c", suffixes=(".c",), factored=True)
@@ -73,8 +65,7 @@ def to_c(
     texts: Sequence[str] | None = None,
 ) -> Content:
     """A C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`."""
-    most = None if max_bytes is None else _bytes(max_bytes)
-    tables, remark = runtime_tables(wfa, words, states, threshold, bits, most, texts)
+    tables, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts)
     header = _header(tables)
     return Content({"": _source(tables, header), ".h": header}, len(tables.ids), remark)
 
@@ -85,8 +76,9 @@ def runtime_tables(
     states: Sequence[int] | None = None,
     threshold: float = 0.0,
     bits: int = 16,
-    max_bytes: int | None = None,
+    max_bytes: int | str | None = None,
     texts: Sequence[str] | None = None,
+    size_of: Callable[[Tables], int] = IN_MEMORY,
 ) -> tuple[Tables, str]:
     """Tables of an automaton or, where only that fits or agrees better, of its readable one; and what they cost.
 
@@ -96,25 +88,27 @@ def runtime_tables(
         states: must be None: a runtime has all states.
         threshold: must be 0.
         bits: 8, 16 or 32 for a weight.
-        max_bytes: of the tables; words that matter least are left out until they fit.
+        max_bytes: words that matter least are left out until the tables have this size.
         texts: on which the cost is measured; by default random words of the extraction texts.
+        size_of: what tables take; by default in the memory of C.
     """
     if states is not None or threshold:
         raise InputError("a runtime has all states and all weights", code="states")
     chosen_states(wfa, states, threshold)
     ids = chosen_ids(wfa, words)
     ids = ids[ids != UNKNOWN]
+    most = None if max_bytes is None else _bytes(max_bytes)
     measured = wfa.encoder.encode(texts) if texts is not None else drawn_texts(wfa)
     expected = wfa.decide(wfa.weights(measured))
     found = []
     for each in [wfa] if max_bytes is None or wfa.readable in (None, wfa) else [wfa, wfa.readable]:
         order = np.argsort(-importance(each, ids), kind="stable") if max_bytes is not None else slice(None)
-        tables = make_tables(each, ids[order], bits, max_bytes)
+        tables = make_tables(each, ids[order], bits, most, size_of=size_of)
         if tables is not None:
             decisions = each.decide(outputs(tables, each, measured))
             found.append(_Candidate(each, tables, float((decisions == expected).mean())))
     if not found:
-        raise InputError(f"the automaton does not fit into {max_bytes:,} bytes without any word", code="too-large")
+        raise InputError(f"the automaton does not fit into {most:,} bytes without any word", code="too-large")
     best = max(found, key=lambda each: each.agreement)
     return best.tables, _remark(wfa, best, len(measured), texts is None)
 
@@ -126,6 +120,14 @@ def _remark(wfa: WFA, best: _Candidate, texts: int, is_random: bool) -> str:
     bound = best.tables.error_bound(1)
     off = "" if bound is None else f"; probabilities are off by at most {bound:.1e} for each word of a text"
     return f"{what}{words}; the same class as the automaton on {percent(best.agreement, 1)} of {texts:,} {sort}{off}"
+
+
+def _module(tables: Tables) -> str:
+    return (
+        f"// Made by wfalens. predict(text), explain(text) and classes; see the end.\n{_template('runtime.js')}\n"
+        f"const model = automaton({_javascript(to_dict(tables))});\n"
+        "export const { classes, unit, tokens, predict, trace, explain } = model;\nexport default model;\n"
+    )
 
 
 def to_dict(tables: Tables) -> dict[str, Any]:
@@ -182,9 +184,7 @@ def _source(tables: Tables, header: str) -> str:
     numbers = {name: number for name, number in tables.numbers.items() if name not in _HEADER_NUMBERS}
     numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
     defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
-    given, types = dict(tables.arrays), list[str]()
-    if tables.numbers["dense"]:
-        given["weights"] = np.append(given["weights"], np.zeros(_LANES, given["weights"].dtype))
+    given, types = tables.dense_blocks(), list[str]()
     arrays = [_array(name, array) for name, array in given.items() if len(array)]
     if not tables.numbers["linear"]:
         weights = tables.arrays["weights"].dtype

@@ -1,4 +1,4 @@
-"""How a text becomes entries of the tables: the tokenizer as numbers, letters and their case, and the list of words."""
+"""How a text becomes entries of the tables: the tokenizer as numbers, letters and their case, and a hash of words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from wfalens.errors import InputError
 from wfalens.text.encoder import LEFT, TextEncoder
 from wfalens.text.tokenizers import CUSTOM, characters_each, is_import_path
 
-BLOCK = 16  # words that share beginnings; the first of a block is spelled out
-_NIBBLE = 15
+_SPARE, _PER_BUCKET, _MOST_SEEDS = 32, 4, 64  # of the perfect hash: a slot in so many is free
+_PILOTS = np.split(np.arange(1 << 16, dtype=np.uint16)[:, None], [64, 512, 4096, 16384, 32768, 49152])  # as tried
+_MULTIPLIERS = np.array([[0x9E3779B1], [0x85EBCA77]], np.uint32)  # of both hashes
+_MIXER = np.uint32(0x85EBCA6B)
 _CODE_POINTS = 0x110000
 _SIGMAS = "σς"
 QUOTES_FIRST, QUOTES_LAST = 1, 2  # before or after a change of case
@@ -60,35 +62,112 @@ def tokenizer_tables(encoder: TextEncoder) -> tuple[Numbers, Arrays]:
         "title_long": _long_titles() if title else none,
         "cased": _ranges(_cased()) if sigma or title else none,
         "ignorable": _ranges(_ignorable()) if sigma else none,
+        "plain": _plain_bytes(lower, title, is_basic) if not size else np.zeros(0, np.uint8),
     }
 
 
-def packed_words(words: Sequence[str], entries: NDArray[np.int64], wide: bool) -> tuple[Arrays, int]:
-    """The words with their entries, sorted by their bytes and front-coded in blocks; and the longest word's bytes.
+def empty_words(count: int, wide: bool) -> Arrays:
+    """The arrays of `hashed_words` for so many words, without any of them."""
+    slots, buckets = (count + count // _SPARE + 4, count // _PER_BUCKET + 1) if count else (0, 0)
+    return {"pilots": np.zeros(buckets, np.uint16), "words": np.zeros(slots * _slot_bytes(wide), np.uint8)}
 
-    A word is a byte with the length of what it shares with the one before (high half) and of its own rest (low half;
-    after 15, bytes to add follow, up to one that is not 255), the rest, and the entry in one byte or two.
+
+def hashed_words(
+    words: Sequence[str], entries: NDArray[np.int64], others: Sequence[str], wide: bool
+) -> tuple[Numbers, Arrays]:
+    """A perfect hash of words (hash and displace): one look-up finds the entry of a word, or that it has none.
+
+    Two hashes are made of a word's code points. One gives its bucket, whose pilot and the other hash give its slot.
+    There stand 24 bits of the first hash and the entry in one byte or two. Of texts that are neither words nor
+    `others`, one in 2²⁴ is taken for a word.
     """
-    spelled = [word.encode("utf-8", "surrogatepass") for word in words]
-    order = sorted(range(len(words)), key=spelled.__getitem__)
-    made, starts, before = bytearray(), [], b""
-    for place, at in enumerate(order):
-        word = spelled[at]
-        if place % BLOCK == 0:
-            starts.append(len(made))
-            before = b""
-        shared = 0
-        while shared < min(_NIBBLE, len(before), len(word)) and before[shared] == word[shared]:
-            shared += 1
-        rest, more = len(word) - shared, len(word) - shared - _NIBBLE
-        made.append(shared << 4 | min(rest, _NIBBLE))
-        if more >= 0:
-            made += bytes([255] * (more // 255) + [more % 255])
-        made += word[shared:] + int(entries[at]).to_bytes(2 if wide else 1, "little")
-        before = word
-    offsets = np.array(starts, np.uint16 if len(made) < 1 << 16 else np.uint32)
-    arrays = {"words": np.frombuffer(bytes(made), np.uint8), "blocks": offsets}
-    return arrays, max(map(len, spelled), default=0)
+    arrays = empty_words(len(words), wide)
+    size, buckets = len(arrays["words"]) // _slot_bytes(wide), len(arrays["pilots"])
+    for seed in range(1, _MOST_SEEDS if size else 1):  # not 0, which leading zeros would leave as it is
+        hashes = _hashes([*words, *others], seed)
+        pilots = _pilots(hashes[:, : len(words)], buckets, size)
+        if pilots is None:
+            continue
+        slot = _slots(hashes, pilots, size)
+        table, own = np.zeros((size, _slot_bytes(wide)), np.uint8), slot[: len(words)]
+        table[own, :3] = hashes[0, : len(words), None] >> np.array([8, 16, 24], np.uint32)
+        table[own, 3:] = entries[:, None] >> np.arange(0, 8 * (1 + wide), 8)
+        found = (table[slot, :3].astype(np.uint32) << np.array([0, 8, 16], np.uint32)).sum(1) == hashes[0] >> 8
+        if not found[len(words) :].any():
+            arrays = {"pilots": pilots, "words": table.ravel()}
+            break
+    else:
+        if size:
+            raise InputError(f"no perfect hash of {len(words):,} words was found", code="too-large")
+        seed = 0
+    return {"word_slots": size, "word_buckets": buckets, "word_seed": seed}, arrays
+
+
+def _slot_bytes(wide: bool) -> int:
+    return 4 + wide
+
+
+def _hashes(words: Sequence[str], seed: int) -> NDArray[np.uint32]:
+    """Two hashes of every word: the code points one after the other, xor and multiply; -> (2, words)"""
+    lengths = np.array([len(word) for word in words], np.int64)
+    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<u4")
+    order, starts = np.argsort(-lengths, kind="stable"), np.cumsum(lengths) - lengths
+    hashes = np.full((2, len(words)), seed, np.uint32)
+    for at in range(int(lengths.max(initial=0))):
+        some = order[: np.count_nonzero(lengths > at)]
+        hashes[:, some] = (hashes[:, some] ^ codes[starts[some] + at]) * _MULTIPLIERS
+    return hashes
+
+
+def _share(hashed: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
+    """Numbers below `count`, by the high bits of hashes."""
+    return (hashed.astype(np.uint64) * np.uint64(count) >> np.uint64(32)).astype(np.int64)
+
+
+def _displaced(hashed: NDArray[np.uint32], pilots: NDArray[np.uint16], size: int) -> NDArray[np.int64]:
+    return _share((hashed ^ pilots.astype(np.uint32) * _MULTIPLIERS[0]) * _MIXER, size)
+
+
+def _slots(hashes: NDArray[np.uint32], pilots: NDArray[np.uint16], size: int) -> NDArray[np.int64]:
+    # (2, N) -> (N,)
+    return _displaced(hashes[1], pilots[_share(hashes[0], len(pilots))], size)
+
+
+def _pilots(hashes: NDArray[np.uint32], buckets: int, size: int) -> NDArray[np.uint16] | None:
+    """Of every bucket, the largest ones first, a number that leads its words to free slots; None: one has none."""
+    bucket = _share(hashes[0], buckets)
+    counts, order = np.bincount(bucket, minlength=buckets), np.argsort(bucket, kind="stable")
+    ends = np.cumsum(counts)
+    pilots, taken = np.zeros(buckets, np.uint16), np.zeros(size, bool)
+    for which in np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]:
+        members = order[ends[which] - counts[which] : ends[which]]
+        pilot = next((found for some in _PILOTS if (found := _free(hashes[1, members], some, taken)) is not None), None)
+        if pilot is None:
+            return None
+        pilots[which] = pilot
+        taken[_displaced(hashes[1, members], pilots[which], size)] = True
+    return pilots
+
+
+def _free(hashed: NDArray[np.uint32], pilots: NDArray[np.uint16], taken: NDArray[np.bool_]) -> int | None:
+    """The first of some pilots that leads the words to free slots, each to another. hashed: (members,)"""
+    slots = _displaced(hashed, pilots, len(taken))  # (pilots, members)
+    ordered = np.sort(slots, 1)
+    fits = ~taken[slots].any(1) & (ordered[:, 1:] != ordered[:, :-1]).all(1)
+    return int(pilots[fits.argmax(), 0]) if fits.any() else None
+
+
+def _plain_bytes(lower: bool, title: bool, is_basic: bool) -> NDArray[np.uint8]:
+    """Of every byte the letter that it stands for, a blank, or 0 where that depends on what is around it. -> (256,)"""
+    letters = np.arange(256, dtype=np.uint8)
+    letters[0x80:] = letters[: ord(" ")] = 0
+    if lower:
+        letters[ord("A") : ord("Z") + 1] += ord("a") - ord("A")
+    if is_basic:
+        letters[list(b".,()!?'\"<")] = 0
+        letters[list(b";:")] = ord(" ")
+    letters[[code for code in range(0x80) if chr(code).isspace()]] = ord(" ")
+    return letters * np.uint8(not title)
 
 
 @cache
