@@ -177,8 +177,12 @@ function entryReader(numbers, arrays, split) {
 // --- outputs: vector·table
 
 function products(vector, table, rows, columns) {
-  const sums = new Array(columns).fill(0);
-  for (let i = 0; i < rows; i += 1) for (let c = 0; c < columns; c += 1) sums[c] += vector[i] * table[i * columns + c];
+  const sums = [];
+  for (let c = 0; c < columns; c += 1) {
+    let sum = 0;
+    for (let i = 0; i < rows; i += 1) sum += vector[i] * table[i * columns + c];
+    sums.push(sum);
+  }
   return sums;
 }
 
@@ -210,12 +214,11 @@ function stochastic(numbers, arrays) {
     step(d, entry, after) {
       sums.fill(0);
       sums[0] = missing(d) * one;
-      let at = dense ? entry * n * n : starts[entry];
-      for (let i = 0; i < n; i += 1) {
+      for (let i = 0, at = dense ? entry * n * n : starts[entry]; i < n; i += 1) {
         const mass = d[i],
           size = dense ? n : sizes[entry * n + i];
-        if (dense) for (let j = 0; j < n; j += 1) sums[j] += mass * weights[at + j];
-        else for (let k = at; k < at + size; k += 1) sums[targets[k]] += mass * weights[k];
+        if (mass > 0 && dense) for (let j = 0; j < n; j += 1) sums[j] += mass * weights[at + j];
+        else if (mass > 0) for (let k = at; k < at + size; k += 1) sums[targets[k]] += mass * weights[k];
         at += size;
       }
       for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
@@ -240,7 +243,7 @@ function stochastic(numbers, arrays) {
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
     weights(d) {
-      const whole = Float64Array.from(d);
+      const whole = new Float64Array(d);
       whole[0] += missing(d);
       return products(whole, final, n, classes);
     },
