@@ -103,7 +103,7 @@ class Answers:
 class Exported:
     """An automaton in a folder, as a module and as a program."""
 
-    def __init__(self, wfa, folder: Path, name: str = "model", sanitized: bool = False, **options) -> None:
+    def __init__(self, wfa, folder: Path, name: str = "model", sanitized: bool = False, switches=(), **options) -> None:
         self.folder, self.name = folder, name
         self.tables, self.remark = runtime_tables(wfa, **options)
         self.value_one = 2 ** (50 - self.tables.numbers["logit_bits"])
@@ -112,7 +112,7 @@ class Exported:
         (folder / f"{name}.c").write_text(source[""])
         (folder / f"{name}.h").write_text(source[".h"])
         self._program = None
-        self._switches = SANITIZED if sanitized else ["-O1"]
+        self._switches = [*(SANITIZED if sanitized else ["-O1"]), *switches]
 
     def in_node(self, texts, explained=None, absence="delete") -> Answers:
         explained = [True] * len(texts) if explained is None else explained

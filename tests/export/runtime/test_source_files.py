@@ -1,5 +1,6 @@
 """An exported automaton answers in Node and in C as it does in Python."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -104,6 +105,24 @@ def test_linear_kinds_answer_alike_in_node_c_and_nearly_as_in_python(tmp_path, t
         weights, values = np.abs(wfa.weights(texts)).max(), max(map(np.max, python_values(wfa, texts[1:], absence)))
         limits = LINEAR[bits][0] * max(1, weights), LINEAR[bits][1] * max(1, values)
         check_against_python(exported, wfa, texts, in_c, absence, limits)
+
+
+@pytest.mark.parametrize("n", [3, 13])
+def test_compilers_without_vectors_compute_the_same_numbers(tmp_path, n):
+    wfa = sample("shared", 3, n=n).wfa
+    texts = random_texts(wfa, 60)
+    vectors = Exported(wfa, tmp_path, "vectors", sanitized=True, bits=8)
+    assert vectors.tables.numbers["dense"]
+    plain = Exported(wfa, tmp_path, "plain", sanitized=True, switches=["-U__SSE2__"], bits=8)
+    assert_bit_equal(vectors.in_c(texts), plain.in_c(texts))
+
+
+def test_a_shared_automaton_is_read_in_four_kilobytes_beside_its_tables(tmp_path):
+    Exported(sample("shared", 3, n=13).wfa, tmp_path, bits=8)
+    subprocess.run([GCC, "-std=c99", "-O2", "-fstack-usage", "-c", "model.c"], cwd=tmp_path, check=True)
+    frames = [int(line.split()[1]) for line in (tmp_path / "model.su").read_text().splitlines()]
+    assert sum(frames) <= 4096  # of all functions; none calls itself, and nothing is allocated
+    assert not re.search(r"\b(malloc|calloc|realloc|alloca)\b", (tmp_path / "model.c").read_text())
 
 
 def test_a_text_of_a_hundred_thousand_words_is_read_without_drift(tmp_path):

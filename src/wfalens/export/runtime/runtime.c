@@ -646,7 +646,7 @@ static const parts *parts_of(size_t entry, parts *made) {
 static void step(const state_number *x, size_t entry, state_number *after) {
   parts made;
   const parts *word = parts_of(entry, &made);
-  int64_t read[NUMBERS] = {0};
+  int32_t read[NUMBERS] = {0};
   size_t j;
 #if HALF
   for (j = 0; j < 2 * HALF; j++) read[j] = x[partner(j)];
@@ -661,12 +661,12 @@ static void step(const state_number *x, size_t entry, state_number *after) {
       for (j = layer; j < layer + WFA_WIDTH; j++, link += layer) {
         wfa_sum sum = 0;
         for (i = 0; i < layer; i++) sum += (wfa_sum)states[i] * link[i];
-        read[j] = shifted((int64_t)sum * ((int64_t)1 << WFA_READ_SHIFT), WFA_LINK_BITS);
+        read[j] = (int32_t)shifted((int64_t)sum * ((int64_t)1 << WFA_READ_SHIFT), WFA_LINK_BITS);
       }
   }
 #endif
   for (j = 0; j < NUMBERS; j++) {
-    int64_t gated = shifted(read[j] * word->s[j], j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
+    int64_t gated = shifted((int64_t)read[j] * word->s[j], j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
     after[j] = (int32_t)cut(shifted((int64_t)x[j] * word->d[j], ONE_BITS) + gated + (int64_t)word->b[j] * 256, WFA_STATE_ONE - 1);
   }
   after[NUMBERS] = x[NUMBERS];

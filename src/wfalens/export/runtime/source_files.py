@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,7 +18,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.exporters import Content, exporter
 from wfalens.export.runtime.fixed_point import IN_MEMORY, Tables, drawn_texts, importance, make_tables, outputs
-from wfalens.export.subset import chosen_ids, chosen_states
+from wfalens.export.subset import chosen_ids
 from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -94,7 +94,6 @@ def runtime_tables(
     """
     if states is not None or threshold:
         raise InputError("a runtime has all states and all weights", code="states")
-    chosen_states(wfa, states, threshold)
     ids = chosen_ids(wfa, words)
     ids = ids[ids != UNKNOWN]
     most = None if max_bytes is None else _bytes(max_bytes)
@@ -184,38 +183,33 @@ def _source(tables: Tables, header: str) -> str:
     numbers = {name: number for name, number in tables.numbers.items() if name not in _HEADER_NUMBERS}
     numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
     defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
-    given, types = tables.dense_blocks(), list[str]()
-    arrays = [_array(name, array) for name, array in given.items() if len(array)]
+    given = {name: array for name, array in tables.dense_blocks().items() if len(array)}
+    types = list[str]()
     if not tables.numbers["linear"]:
         weights = tables.arrays["weights"].dtype
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
         types = [f"typedef {weights}_t wfa_weight;", f"typedef uint{32 if fits else 64}_t wfa_sum;"]
-    elif len(given["links"]):
+    elif "links" in given:
         narrow, link = tables.numbers["read_shift"] > 0, given["links"].dtype
         types = [f"typedef {link}_t wfa_link;", f"typedef int{16 if narrow else 32}_t wfa_short;"]
         types.append(f"typedef int{32 if narrow else 64}_t wfa_sum;")
     names = ", ".join(_c_string(name) for name in tables.class_names)
     named = f"const char *const wfa_classes[WFA_CLASSES] = {{{names}}};"
+    arrays = [_array(name, array) for name, array in given.items()]
     return "\n".join([header, *defined, *types, *arrays, named, "", _template("runtime.c")])
 
 
 def _array(name: str, array: NDArray[Any]) -> str:
     values = array.tolist()
     rows = (",".join(map(str, values[at : at + _LINE])) for at in range(0, len(values), _LINE))
-    return f"static const {array.dtype}_t wfa_{name}[] = {{\n{_joined(rows)}\n}};"
-
-
-def _joined(rows: Iterable[str]) -> str:
-    return ",\n".join(rows)
+    joined = ",\n".join(rows)
+    return f"static const {array.dtype}_t wfa_{name}[] = {{\n{joined}\n}};"
 
 
 def _c_string(text: str) -> str:
     """A literal in ASCII; octal escapes of three digits end where they should."""
-    return (
-        '"'
-        + "".join(
-            chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
-            for byte in text.encode("utf-8", "surrogatepass")
-        )
-        + '"'
+    written = (
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+        for byte in text.encode("utf-8", "surrogatepass")
     )
+    return f'"{"".join(written)}"'
