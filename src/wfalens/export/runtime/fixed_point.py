@@ -44,7 +44,8 @@ _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
 _WORDS_AT_ONCE = 256
 _LANES = 8  # columns of a block of dense weights
-_DENSE_ENOUGH = 1.25  # dense rows are quicker: they may be so much larger than sparse ones
+_DENSE_ENOUGH = 1.25  # dense rows may be so much larger than sparse ones
+_DENSE_IN_C = 1 << 14  # bytes of matrices that C has as dense ones, which are quicker there, anyway
 _MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
 _READ_ROOM = 1.02  # of what is read of earlier layers, so that rounded sums have 31 bits
 _RANDOM_TEXTS, _RANDOM_WORDS = 1000, 20
@@ -69,16 +70,24 @@ class Tables:
     @property
     def bytes(self) -> int:
         """What the arrays take in the memory of C."""
-        return sum(array.nbytes for array in self.dense_blocks().values())
+        return sum(array.nbytes for array in self.for_c().arrays.values())
 
-    def dense_blocks(self) -> Arrays:
-        """The arrays as C reads them: dense matrices in blocks of eight columns, two rows side by side, with zeros."""
-        if not self.numbers["dense"]:
-            return self.arrays
-        n = self.numbers["states"]
-        matrices = np.pad(self.arrays["weights"].reshape(-1, n, n), ((0, 0), (0, n % 2), (0, -n % _LANES)))
-        pairs = matrices.reshape(len(matrices), -1, 2, matrices.shape[2] // _LANES, _LANES)
-        return self.arrays | {"weights": pairs.transpose(0, 3, 1, 4, 2).ravel()}
+    def for_c(self) -> Tables:
+        """As C reads them: small matrices are dense, in blocks of eight columns, two rows side by side, with zeros."""
+        numbers, n = self.numbers, self.numbers["states"]
+        if numbers["linear"]:
+            return self
+        if not numbers["dense"]:
+            if len(self.arrays["row_sizes"]) * n * self.arrays["weights"].itemsize > _DENSE_IN_C:
+                return self
+            weights = _dense(self.arrays, n)
+        else:
+            weights = self.arrays["weights"].reshape(-1, n, n)
+        weights = np.pad(weights, ((0, 0), (0, n % 2), (0, -n % _LANES)))
+        pairs = weights.reshape(len(weights), -1, 2, weights.shape[2] // _LANES, _LANES)
+        rows = dict.fromkeys(("row_sizes", "matrix_starts", "targets"), np.zeros(0, np.uint8))
+        arrays = self.arrays | rows | {"weights": pairs.transpose(0, 3, 1, 4, 2).ravel()}
+        return replace(self, numbers=numbers | {"dense": 1}, arrays=arrays)
 
     def error_bound(self, length: int) -> float | None:
         """The most that a probability of a text of so many words can be off, where no mass is lost."""

@@ -66,6 +66,7 @@ def to_c(
 ) -> Content:
     """A C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`."""
     tables, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts)
+    tables = tables.for_c()
     header = _header(tables)
     return Content({"": _source(tables, header), ".h": header}, len(tables.ids), remark)
 
@@ -183,7 +184,7 @@ def _source(tables: Tables, header: str) -> str:
     numbers = {name: number for name, number in tables.numbers.items() if name not in _HEADER_NUMBERS}
     numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
     defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
-    given = {name: array for name, array in tables.dense_blocks().items() if len(array)}
+    given = {name: array for name, array in tables.arrays.items() if len(array)}
     types = list[str]()
     if not tables.numbers["linear"]:
         weights = tables.arrays["weights"].dtype
