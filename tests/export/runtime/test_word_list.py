@@ -172,7 +172,7 @@ def test_hashed_words_are_found_and_no_others(wide):
     assert [entry_of(word, numbers, arrays, wide) for word in own] == entries.tolist()
     assert [entry_of(word, numbers, arrays, wide) for word in others] == [None] * len(others)
     assert {name: array.nbytes for name, array in arrays.items()} == {
-        name: array.nbytes for name, array in empty_words(len(own), wide).items()
+        name: array.nbytes for name, array in empty_words(len(own), wide)[1].items()
     }
 
 

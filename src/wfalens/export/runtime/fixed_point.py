@@ -1,9 +1,9 @@
 """An automaton as tables of integers, which C and JavaScript read alike: no product or sum leaves 53 bits.
 
 Stochastic kinds: a distribution is whole numbers that sum to D, a row of a matrix whole numbers that sum to S. A step
-divides by S and rounds down; what is missing then goes to state 0 with the next step, so that no text loses mass. A row that is off
-by at most ε (L1) and a step that is off by at most 2n/D make an error of at most L·(ε + 2n/D) after L words, because
-rows that are distributions do not enlarge differences; outputs are off by half of that at most.
+divides by S and rounds down; what is missing then goes to state 0 with the next step, so that no text loses mass. A
+row that is off by at most ε (L1) and a step that is off by at most 2n/D make an error of at most L·(ε + 2n/D) after L
+words, because rows that are distributions do not enlarge differences; outputs are off by half of that at most.
 
 The linear kind: each number of the state is divided by four times the most that common texts and repeated words make
 of it (but at most by `LinearWFA.bounds`), and what is read of earlier layers by the most that it can be. So the numbers
@@ -153,7 +153,8 @@ def make_tables(
         numbers, arrays = source.tables(int(entries.max()) + 1)
         numbers |= {"linear": int(isinstance(wfa, LinearWFA)), "classes": len(wfa.class_names)}
         numbers |= {"word_count": len(kept), "wide_entries": wide, **reading, **nodes}
-        arrays = {**empty_words(len(kept), bool(wide)), **letters, **arrays, **rules}
+        sizes, hashed = empty_words(len(kept), bool(wide))
+        numbers, arrays = numbers | sizes, {**hashed, **letters, **arrays, **rules}
         return Tables(wfa.kind, wfa.unit, wfa.class_names, numbers, arrays, kept, entries[listed], source.error)
 
     count = len(source.entries)

@@ -49,7 +49,7 @@ def to_js(
     texts: Sequence[str] | None = None,
 ) -> Content:
     """An ES module that exports `predict`, `explain` and `classes`; see `runtime_tables` for the options."""
-    best, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, lambda t: len(_module(t)))
+    best, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, module_bytes)
     return Content({"": _module(best)}, len(best.ids), remark)
 
 
@@ -122,9 +122,13 @@ def _remark(wfa: WFA, best: _Candidate, texts: int, is_random: bool) -> str:
     return f"{what}{words}; the same class as the automaton on {percent(best.agreement, 1)} of {texts:,} {sort}{off}"
 
 
+def module_bytes(tables: Tables) -> int:
+    return len(_module(tables).encode())
+
+
 def _module(tables: Tables) -> str:
     return (
-        f"// Made by wfalens. predict(text), explain(text) and classes; see the end.\n{_template('runtime.js')}\n"
+        f"// Made by wfalens. predict(text), explain(text) and classes; see the end.\n{runtime_js()}\n"
         f"const model = automaton({_javascript(to_dict(tables))});\n"
         "export const { classes, unit, tokens, predict, trace, explain } = model;\nexport default model;\n"
     )
@@ -142,8 +146,9 @@ def to_dict(tables: Tables) -> dict[str, Any]:
 
 
 def runtime_js() -> str:
-    """The code that reads tables: a script that defines `automaton(tables)`."""
-    return _template("runtime.js")
+    """The code that reads tables, without its comments: a script that defines `automaton(tables)`."""
+    lines = map(str.strip, _template("runtime.js").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _text(array: NDArray[Any]) -> str:

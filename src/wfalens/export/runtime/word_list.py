@@ -66,10 +66,11 @@ def tokenizer_tables(encoder: TextEncoder) -> tuple[Numbers, Arrays]:
     }
 
 
-def empty_words(count: int, wide: bool) -> Arrays:
-    """The arrays of `hashed_words` for so many words, without any of them."""
+def empty_words(count: int, wide: bool) -> tuple[Numbers, Arrays]:
+    """What `hashed_words` returns for so many words, without any of them."""
     slots, buckets = (count + count // _SPARE + 4, count // _PER_BUCKET + 1) if count else (0, 0)
-    return {"pilots": np.zeros(buckets, np.uint16), "words": np.zeros(slots * _slot_bytes(wide), np.uint8)}
+    arrays = {"pilots": np.zeros(buckets, np.uint16), "words": np.zeros(slots * _slot_bytes(wide), np.uint8)}
+    return {"word_slots": slots, "word_buckets": buckets, "word_seed": _MOST_SEEDS}, arrays
 
 
 def hashed_words(
@@ -81,26 +82,24 @@ def hashed_words(
     There stand 24 bits of the first hash and the entry in one byte or two. Of texts that are neither words nor
     `others`, one in 2²⁴ is taken for a word.
     """
-    arrays = empty_words(len(words), wide)
-    size, buckets = len(arrays["words"]) // _slot_bytes(wide), len(arrays["pilots"])
-    for seed in range(1, _MOST_SEEDS if size else 1):  # not 0, which leading zeros would leave as it is
+    numbers, arrays = empty_words(len(words), wide)
+    size = numbers["word_slots"]
+    if not size:
+        return numbers, arrays
+    for seed in range(1, _MOST_SEEDS):  # not 0, which leading zeros would leave as it is
         hashes = _hashes([*words, *others], seed)
-        pilots = _pilots(hashes[:, : len(words)], buckets, size)
+        pilots = _pilots(hashes[:, : len(words)], numbers["word_buckets"], size)
         if pilots is None:
             continue
         slot = _slots(hashes, pilots, size)
-        table, own = np.zeros((size, _slot_bytes(wide)), np.uint8), slot[: len(words)]
+        table, own = arrays["words"].reshape(size, -1), slot[: len(words)]
+        table[:] = 0
         table[own, :3] = hashes[0, : len(words), None] >> np.array([8, 16, 24], np.uint32)
         table[own, 3:] = entries[:, None] >> np.arange(0, 8 * (1 + wide), 8)
         found = (table[slot, :3].astype(np.uint32) << np.array([0, 8, 16], np.uint32)).sum(1) == hashes[0] >> 8
         if not found[len(words) :].any():
-            arrays = {"pilots": pilots, "words": table.ravel()}
-            break
-    else:
-        if size:
-            raise InputError(f"no perfect hash of {len(words):,} words was found", code="too-large")
-        seed = 0
-    return {"word_slots": size, "word_buckets": buckets, "word_seed": seed}, arrays
+            return numbers | {"word_seed": seed}, arrays | {"pilots": pilots}
+    raise InputError(f"no perfect hash of {len(words):,} words was found", code="too-large")
 
 
 def _slot_bytes(wide: bool) -> int:
