@@ -13,7 +13,7 @@ of a step lie in [−1, 1]; those of a text that goes beyond are cut there. The 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, floor, log2
 from operator import attrgetter
@@ -427,34 +427,23 @@ def _polynomial(function: Any, degree: int, one: int) -> NDArray[np.int32]:
 
 def outputs(tables: Tables, wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float64]:
     """Class weights by the rounded tables, in double precision, to measure what rounding costs. -> (texts, C)"""
+    arrays, numbers = tables.arrays, tables.numbers
     entry = np.zeros(len(wfa.encoder.vocabulary), np.int64)
     entry[tables.ids] = tables.entries
-    return np.concatenate([np.zeros((0, len(wfa.class_names))), *_batches(tables, wfa, ids, entry)])
-
-
-def _batches(
-    tables: Tables, wfa: WFA, ids: Ragged[np.int32], entry: NDArray[np.int64]
-) -> Iterator[NDArray[np.float64]]:
-    arrays, numbers = tables.arrays, tables.numbers
     if isinstance(wfa, LinearWFA):
         read = np.where(entry[ids.values] > 0, ids.values, UNKNOWN).astype(np.int32)
-        yield _rounded_linear(tables, wfa).weights(Ragged(read, ids.offsets))
-        return
+        return _rounded_linear(tables, wfa).weights(Ragged(read, ids.offsets))
     n = numbers["states"]
     used, places = np.unique(entry[ids.values], return_inverse=True)
-    flat = {**arrays} if not numbers["dense"] else {}
-    matrices = arrays["weights"].reshape(-1, n, n)[used] if numbers["dense"] else _dense(flat, n)[used]
-    matrices = matrices / numbers["row_one"]
-    final = arrays["final"].reshape(n, -1) / FINAL_ONE
-    for first in range(0, len(ids), _WORDS_AT_ONCE):
-        part = range(first, min(first + _WORDS_AT_ONCE, len(ids)))
-        vectors = np.tile(np.eye(1, n), (len(part), 1))
-        lengths = ids.lengths[part.start : part.stop]
-        for position in range(int(lengths.max(initial=0))):
-            going = np.flatnonzero(lengths > position)
-            at = places[ids.offsets[part.start : part.stop][going] + position]
-            vectors[going] = np.einsum("ti,tij->tj", vectors[going], matrices[at])
-        yield vectors @ final
+    matrices = arrays["weights"].reshape(-1, n, n) if numbers["dense"] else _dense(arrays, n)
+    matrices = matrices[used] / numbers["row_one"]
+    vectors = np.tile(np.eye(1, n), (len(ids), 1))
+    for position in range(int(ids.lengths.max(initial=0))):
+        going = np.flatnonzero(ids.lengths > position)
+        for some in np.array_split(going, len(going) // _WORDS_AT_ONCE + 1):
+            at = places[ids.offsets[some] + position]
+            vectors[some] = np.einsum("ti,tij->tj", vectors[some], matrices[at])
+    return np.asarray(vectors @ (arrays["final"].reshape(n, -1) / FINAL_ONE))
 
 
 def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:

@@ -37,38 +37,29 @@ class _Candidate:
     agreement: float
 
 
-@exporter("js", suffixes=(".js", ".mjs"), factored=True)
-def to_js(
-    wfa: WFA,
-    words: Sequence[str] | int | None = None,
-    states: Sequence[int] | None = None,
-    threshold: float = 0.0,
-    *,
-    bits: int = 16,
-    max_bytes: int | str | None = None,
-    texts: Sequence[str] | None = None,
-) -> Content:
-    """An ES module that exports `predict`, `explain` and `classes`; see `runtime_tables` for the options."""
-    best, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, module_bytes)
-    return Content({"": _module(best)}, len(best.ids), remark)
+def _runtime_exporter(
+    name: str, suffixes: Sequence[str], size_of: Callable[[Tables], int], files_of: Callable[[Tables], dict[str, str]]
+) -> Callable[..., Content]:
+    @exporter(name, suffixes=suffixes, factored=True)
+    def write(
+        wfa: WFA,
+        words: Sequence[str] | int | None = None,
+        states: Sequence[int] | None = None,
+        threshold: float = 0.0,
+        *,
+        bits: int = 16,
+        max_bytes: int | str | None = None,
+        texts: Sequence[str] | None = None,
+    ) -> Content:
+        """An automaton as a program of its own.
 
+        `to_js`: an ES module that exports `predict`, `explain` and `classes`; `max_bytes` is the size of the file.
+        `to_c`: a C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`.
+        """
+        tables, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, size_of)
+        return Content({**files_of(tables)}, len(tables.ids), remark)
 
-@exporter("c", suffixes=(".c",), factored=True)
-def to_c(
-    wfa: WFA,
-    words: Sequence[str] | int | None = None,
-    states: Sequence[int] | None = None,
-    threshold: float = 0.0,
-    *,
-    bits: int = 16,
-    max_bytes: int | str | None = None,
-    texts: Sequence[str] | None = None,
-) -> Content:
-    """A C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`."""
-    tables, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts)
-    tables = tables.for_c()
-    header = _header(tables)
-    return Content({"": _source(tables, header), ".h": header}, len(tables.ids), remark)
+    return write
 
 
 def runtime_tables(
@@ -219,3 +210,12 @@ def _c_string(text: str) -> str:
         for byte in text.encode("utf-8", "surrogatepass")
     )
     return f'"{"".join(written)}"'
+
+
+def _c_files(tables: Tables) -> dict[str, str]:
+    header = _header(tables)
+    return {"": _source(tables.for_c(), header), ".h": header}
+
+
+to_js = _runtime_exporter("js", (".js", ".mjs"), module_bytes, lambda tables: {"": _module(tables)})
+to_c = _runtime_exporter("c", (".c",), IN_MEMORY, _c_files)
