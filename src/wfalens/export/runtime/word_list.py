@@ -98,7 +98,8 @@ def hashed_words(
         table[own, 3:] = entries[:, None] >> np.arange(0, 8 * (1 + wide), 8)
         found = (table[slot, :3].astype(np.uint32) << np.array([0, 8, 16], np.uint32)).sum(1) == hashes[0] >> 8
         if not found[len(words) :].any():
-            return numbers | {"word_seed": seed}, arrays | {"pilots": pilots}
+            arrays["pilots"] = pilots
+            return numbers | {"word_seed": seed}, arrays
     raise InputError(f"no perfect hash of {len(words):,} words was found", code="too-large")
 
 
