@@ -69,7 +69,7 @@ def tokenizer_tables(encoder: TextEncoder) -> tuple[Numbers, Arrays]:
 def empty_words(count: int, wide: bool) -> tuple[Numbers, Arrays]:
     """What `hashed_words` returns for so many words, without any of them."""
     slots, buckets = (count + count // _SPARE + 4, count // _PER_BUCKET + 1) if count else (0, 0)
-    arrays = {"pilots": np.zeros(buckets, np.uint16), "words": np.zeros(slots * (4 + wide), np.uint8)}
+    arrays: Arrays = {"pilots": np.zeros(buckets, np.uint16), "words": np.zeros(slots * (4 + wide), np.uint8)}
     return {"word_slots": slots, "word_buckets": buckets, "word_seed": _MOST_SEEDS}, arrays
 
 
