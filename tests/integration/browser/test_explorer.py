@@ -81,7 +81,7 @@ def test_the_picture_is_the_networks_and_its_words_open(visit, explorer, study):
     shown = picture.locator("text").all_text_contents()
     for line in found["lines"]:
         assert any(visible(line["label"]).startswith(each.removesuffix("…")) for each in shown if len(each) > 1)
-        assert percent(line["stays"][-1]) in shown
+        assert percent(line["stays"][-1]).replace(" ", "") in shown  # small circles have no room for the blank
     word = next(each["word"] for each in found["lines"][0]["towards"] if each["word"].isalpha())  # none that is cut
     picture.locator("a").filter(has_text=re.compile(f"^{re.escape(word)}$")).first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One word")
