@@ -165,7 +165,7 @@ def test_means_over_the_bigram_model_follow_those_over_texts_and_are_corrected_b
 ):
     wfa = copy(newsroom_wfa)
     wfa.bigrams = WordBigrams.of_texts(wfa.ids(load_dataset("newsroom", "train").texts[:500]), len(wfa.word_counts))
-    plain = population_importance(wfa)
+    plain = population_importance(wfa, contexts=4)
     assert plain.correction is None
     assert (np.abs(plain.mean) <= plain.size).all()
     assert {"size", "size ±"} <= {key.split(" ", 1)[1] for key in plain.rows()[0] if key.startswith("us ")}
@@ -173,7 +173,7 @@ def test_means_over_the_bigram_model_follow_those_over_texts_and_are_corrected_b
     rows = [plain.names.index(name) for name in over_texts.names if name in plain.names]
     kept = [at for at, name in enumerate(over_texts.names) if name in plain.names]
     assert np.corrcoef(plain.mean[rows].ravel(), over_texts.mean[kept].ravel())[0, 1] > 0.8
-    asked = population_importance(wfa, newsroom_model, texts[:10], queries=16)
+    asked = population_importance(wfa, newsroom_model, texts[:10], queries=16, contexts=4)
     sampled = {word for text in texts[:10] for word in wfa.encoder.tokens(text)}
     has_correction = ~np.isnan(asked.correction).any(1)
     assert {name for name, one in zip(asked.names, has_correction, strict=True) if one} == sampled & set(asked.names)
