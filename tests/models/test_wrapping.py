@@ -247,3 +247,25 @@ def test_classes_that_are_taken_from_the_texts_are_said():
         model = wl.wrap(of_strings, wl.Corpus.of(TEXTS, ["pos", "neg", "pos", "neg"]), reads="text")
     assert model.class_names == ("neg", "pos")
     assert any("neg, pos" in message for message in messages.lines)
+
+
+def test_a_function_that_cannot_read_an_empty_text_begins_at_a_uniform_output():
+    def fails(texts: list[str]):
+        return of_strings([text or 1 / 0 for text in texts])
+
+    model = wl.wrap(fails, TEXTS, classes=CLASSES)
+    np.testing.assert_allclose(model.initial_output, [0.5, 0.5])
+    wfa = wl.extract(model, TEXTS, wl.Linear(layers=1, width=2, factors=2, hidden=2, epochs=1), queries=60)
+    assert wfa.explain(TEXTS[0], model).class_names == CLASSES
+
+
+def test_a_function_that_fails_on_all_texts_has_no_output_before_any_word():
+    down = []
+
+    def fails(texts: list[str]):
+        return of_strings([1 / 0 if down else text for text in texts])
+
+    model = wl.wrap(fails, TEXTS, classes=CLASSES)
+    down.append(True)
+    with raises("model-fails"):
+        _ = model.initial_output

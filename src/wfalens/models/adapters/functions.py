@@ -90,7 +90,14 @@ class TextClassifier(BlackBoxClassifier):
             self.fingerprint = self._output_hash()
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
-        return self.predict_texts([self.text_of(prefix) for prefix in prefixes])
+        texts = [self.text_of(prefix) for prefix in prefixes]
+        worded = [at for at, text in enumerate(texts) if text]
+        if len(worded) == len(texts):
+            return self.predict_texts(texts)
+        outputs = np.tile(self.initial_output, (len(texts), 1))  # of unknown words that are left out
+        if worded:
+            outputs[worded] = as_array(self.predict_texts([texts[at] for at in worded]))
+        return outputs
 
     def text_of(self, ids: NDArray[np.int32]) -> str:
         """The text that the model is given for word ids."""
@@ -165,13 +172,23 @@ class TextClassifier(BlackBoxClassifier):
     @cached_property
     def initial_output(self) -> NDArray[np.float32]:
         """As it was given, else the model's output for an empty text; (classes,)"""
-        return self._prior if self.has_prior else self._ask_texts([""])[0]
+        if self.has_prior:
+            return self._prior
+        try:
+            return np.asarray(self._ask_texts([""])[0])
+        except ModelError:
+            self._ask_texts(self._known[-1:])  # fails, too, if it is not the empty text that the model cannot read
+        progress.say(
+            "the model cannot read an empty text; the output before any word is taken to be uniform "
+            "(initial_output=[…] sets it)"
+        )
+        return self._prior
 
     def _output_hash(self) -> str:
         """A hash of the outputs for frequent words, alone and in pairs: equal after saving and loading."""
         words = [word for word in self._known[1 : _PROBES + 1] if word]
         pairs = [self.encoder.joined(pair) for pair in pairwise(words)]
-        return fingerprint_of(np.round(self._ask_texts(["", *words, *pairs]), 6))
+        return fingerprint_of(np.round(self._ask_texts([*words, *pairs]), 6))
 
 
 @adapter
