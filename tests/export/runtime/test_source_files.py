@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,6 @@ from tests.export.runtime.harness import (
 )
 from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.export.runtime.source_files import runtime_tables, to_js
-from wfalens.text import TextEncoder
 from wfalens.text.word_forms import BUCKETS, WordForms
 
 pytestmark = [needs_node, needs_gcc]
@@ -169,12 +169,15 @@ def test_sizes_that_are_none_are_refused(options):
         to_js(sample("shared", 1).wfa, **options)
 
 
-def test_words_read_by_their_form_are_refused():
-    wfa = sample("shared", 1).wfa
+def test_where_the_automaton_goes_by_their_form_unknown_words_are_exported_as_unknown_and_it_is_said():
+    wfa, texts = sample("shared", 1).wfa, ["never seen", "w0 w1"]
     forms = WordForms(np.zeros((BUCKETS, 2)), np.zeros(2), np.array([2]), np.zeros((1, 2)))
-    wfa.encoder = TextEncoder(wfa.encoder.vocabulary, "whitespace", forms=forms)
-    with raises("word-forms"):
-        to_js(wfa)
+    plain = to_js(wfa, texts=texts)
+    wfa.encoder = replace(wfa.encoder, forms=forms)
+    exported = to_js(wfa, texts=texts)
+    assert exported.files == plain.files
+    assert "form" in exported.remark
+    assert "form" not in plain.remark
 
 
 def test_the_example_in_c_classifies_lines(tmp_path, newsroom_wfa):

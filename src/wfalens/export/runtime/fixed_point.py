@@ -116,7 +116,8 @@ def make_tables(
     size_of: Callable[[Tables], int] = IN_MEMORY,
     for_page: bool = False,
 ) -> Tables | None:
-    """Tables of an automaton with some of its words; all others read as `<unk>`. None: even none of them fits.
+    """Tables of an automaton with some of its words; all others read as `<unk>`, even where the automaton would go by
+    their form. None: even none of them fits.
 
     Args:
         wfa: a stochastic or linear automaton.
@@ -124,13 +125,10 @@ def make_tables(
         bits: 8, 16 or 32 for a weight.
         max_bytes: the last words are left out until the tables have this size.
         size_of: what the tables take in the file or in memory.
-        for_page: list words even if they read as `<unk>` does, and unknown words as `<unk>` even where the automaton
-            would go by their form.
+        for_page: list words even if they read as `<unk>` does.
     """
     if bits not in BITS:
         raise InputError(f"weights have {', '.join(map(str, BITS))} bits, not {bits!r}", code="option-value")
-    if wfa.encoder.forms is not None and not for_page:
-        raise InputError("unknown words are read by their form, which cannot be exported", code="word-forms")
     reading, letters = tokenizer_tables(wfa.encoder)
     asked = np.concatenate([[UNKNOWN], ids[ids != UNKNOWN]]).astype(np.int32)
     decode = wfa.encoder.vocabulary.decode

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -89,8 +89,8 @@ def runtime_tables(
     ids = chosen_ids(wfa, words)
     ids = ids[ids != UNKNOWN]
     most = None if max_bytes is None else _bytes(max_bytes)
-    measured = wfa.encoder.encode(texts) if texts is not None else drawn_texts(wfa)
-    expected = wfa.decide(wfa.weights(measured))
+    expected = wfa.decide(wfa.weights(drawn_texts(wfa) if texts is None else wfa.encoder.encode(texts)))
+    measured = drawn_texts(wfa) if texts is None else replace(wfa.encoder, forms=None).encode(texts)
     found = []
     for each in [wfa] if max_bytes is None or wfa.readable in (None, wfa) else [wfa, wfa.readable]:
         order = np.argsort(-importance(each, ids), kind="stable") if max_bytes is not None else slice(None)
@@ -110,6 +110,7 @@ def _remark(wfa: WFA, best: _Candidate, texts: int, is_random: bool) -> str:
     words = f"{len(best.tables.ids):,} words with an entry of their own"
     bound = best.tables.error_bound(1)
     off = "" if bound is None else f"; probabilities are off by at most {bound:.1e} for each word of a text"
+    words += "" if wfa.encoder.forms is None else ", unknown ones read as <unk> and not by their form"
     return f"{what}{words}; the same class as the automaton on {percent(best.agreement, 1)} of {texts:,} {sort}{off}"
 
 
