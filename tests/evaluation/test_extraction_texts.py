@@ -41,3 +41,13 @@ def test_no_other_name_is_opened(folder, name):
 )
 def test_entries_of_the_wrong_kind_are_no_texts(folder, about):
     assert found(folder, **{"name": "texts.csv"} | about) is None
+
+
+@pytest.mark.parametrize(("labels", "expected"), [(("c0", "c1"), ("c0", "c1")), (("c0", "other"), None)])
+def test_columns_are_those_that_are_given_and_labels_are_read_if_they_are_classes(tmp_path, labels, expected):
+    (tmp_path / "texts.csv").write_text(f"comment;verdict\na b;{labels[0]}\nb c;{labels[1]}\n")
+    WFA.provenance["corpus"] = ABOUT | {"name": "texts.csv"}
+    known, missing = find_extraction_texts(WFA, [tmp_path], text_column="comment", label_column="verdict")
+    assert missing == ""
+    assert known.texts == ("a b", "b c")
+    assert (None if known.labels is None else known.class_names) == expected

@@ -11,7 +11,16 @@ import wfalens as wl
 from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
-from wfalens.cli.inputs import beyond_memory, block_run, open_corpus, open_files, open_groups, open_model, open_wfa
+from wfalens.cli.inputs import (
+    beyond_memory,
+    block_run,
+    extraction_texts,
+    open_corpus,
+    open_files,
+    open_groups,
+    open_model,
+    open_wfa,
+)
 from wfalens.cli.library import contract, evaluation, preprocessing_check
 from wfalens.cli.output import exit_below, print_json, print_result, print_rows, say
 from wfalens.errors import InputError
@@ -136,9 +145,7 @@ def _measured(
     if how.reference is not None:
         fit_on, missing = open_corpus(how.reference, reading, "train"), ""
     else:
-        columns = {"text_column": reading.text_column, "encoding": reading.encoding}
-        folders = (automaton.parent, Path(corpus).parent)
-        fit_on, missing = evaluation.find_extraction_texts(wfa, folders, data=reading.data, **columns)
+        fit_on, missing = extraction_texts(wfa, reading, (automaton.parent, Path(corpus).parent))
     if beyond_memory(corpus, settings.given("run")):
         if how.by is not None:
             raise InputError("groups are compared for texts in memory; give one file", code="option-conflict")

@@ -10,9 +10,19 @@ from rich.text import Text
 
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
-from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import evaluation, explanation, plots
-from wfalens.cli.output import OUT, check_outputs, note, print_json, print_result, print_rows, say, write_out
+from wfalens.cli.inputs import extraction_texts, open_corpus, open_model, open_vectors, open_wfa
+from wfalens.cli.library import explanation, plots
+from wfalens.cli.output import (
+    OUT,
+    check_outputs,
+    note,
+    print_answer,
+    print_json,
+    print_result,
+    print_rows,
+    say,
+    write_out,
+)
 from wfalens.messages import printable, visible
 from wfalens.validation import Bounds, Options, option, real, whole
 
@@ -112,7 +122,9 @@ def explain_findings(
     """
     wfa = open_wfa(automaton, settings.texts)
     if train is None:
-        known, _ = evaluation.find_extraction_texts(wfa, (automaton.parent,), data=settings.texts.data)
+        known, missing = extraction_texts(wfa, settings.texts, (automaton.parent, Path(corpus).parent))
+        if known is None:
+            note(f"nothing is said of texts that it was trained on: {missing}; name them with --train")
     else:
         known = open_corpus(train, settings.texts, "train")
     found = explanation.findings(
@@ -124,7 +136,7 @@ def explain_findings(
         seed=settings.seed,
     )
     write_out(settings.out, found, f"{automaton.name}: findings")
-    print_result(found, settings.as_json)
+    print_answer(found.to_dict(), found.details(), settings.as_json)
 
 
 @register(command, "text", ("explain.method", "texts.cache"), result=opt.PLOT_FILES, explain=TextSettings)

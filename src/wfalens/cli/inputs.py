@@ -163,12 +163,20 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
     fit_on, missing = None, ""
     if classifier is not None and texts is not None:
         folders = (automaton.parent, *([] if corpus is None else [Path(corpus).parent]))
-        fit_on, missing = evaluation.find_extraction_texts(wfa, folders, data=reading.data, seed=seed)
+        fit_on, missing = extraction_texts(wfa, reading, folders, seed)
     spec = settings.common.vectors
     vectors = None if spec == "none" else read_vectors(spec, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else open_wfa(compare, reading)
     compared = earlier, "" if compare is None else compare.name, open_model(settings.report.compare_model, earlier)
     return report.Study(automaton.name, wfa, classifier, texts, vectors, *compared, seed, fit_on, missing)
+
+
+def extraction_texts(
+    wfa: automata.WFA, reading: Reading, folders: Sequence[Path], seed: int = 0
+) -> tuple[text.Corpus | None, str]:
+    """The texts that an automaton was extracted from, if they are in one of the folders, or why there are none."""
+    columns = {name: getattr(reading, name) for name in ("data", "text_column", "label_column", "encoding")}
+    return evaluation.find_extraction_texts(wfa, folders, **columns, seed=seed)
 
 
 def open_texts(wfa: automata.WFA, corpus: str | None, reading: Reading) -> text.Corpus:

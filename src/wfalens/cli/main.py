@@ -24,10 +24,10 @@ DONE, FAILED, USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 BROKEN_PIPE = 141  # as a shell reports a program that SIGPIPE has ended
 # settings of `--config` that fix an error of this code
 _HINTS = {
-    "column": "--config text_column=NAME, label_column=NAME",
-    "labels": "--config label_column=NAME",
-    "encoding": "--config encoding=NAME",
-    "tokenizer": "--config tokenizer=PACKAGE.MODULE:FUNCTION",
+    "column": "-C text_column=NAME -C label_column=NAME",
+    "labels": "-C label_column=NAME",
+    "encoding": "-C encoding=NAME",
+    "tokenizer": "-C tokenizer=PACKAGE.MODULE:FUNCTION",
 }
 
 

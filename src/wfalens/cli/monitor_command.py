@@ -13,8 +13,8 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
-from wfalens.cli.inputs import default_texts, open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import evaluation, monitoring
+from wfalens.cli.inputs import default_texts, extraction_texts, open_corpus, open_model, open_vectors, open_wfa
+from wfalens.cli.library import monitoring
 from wfalens.cli.output import check_outputs, exit_below, note, print_result, print_rows, say, write_out
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, whole
@@ -95,8 +95,7 @@ def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Set
     known = default_texts(wfa, settings.texts)
     if known is not None:
         return known, False
-    reading = {"text_column": settings.texts.text_column, "encoding": settings.texts.encoding}
-    found, missing = evaluation.find_extraction_texts(wfa, (automaton.parent,), data=settings.texts.data, **reading)
+    found, missing = extraction_texts(wfa, settings.texts, (automaton.parent,))
     if found is None:
         raise InputError(f"usual texts are needed, and {missing}: give --reference", code="no-texts")
     note(f"usual texts: {found.name}, of the extraction; with --reference, the classifier's confidence counts too")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +111,7 @@ class BaselineCheck:
             return None
         return (
             f"on {self.texts:,} extraction texts its CR of {self.cr:.3f} does not beat that of a bag of words fitted "
-            f"on the others, {self.bag_of_words:.3f}; try more states or another method"
+            f"on the others, {self.bag_of_words:.3f}; try more time, more states or another method"
         )
 
 
@@ -143,16 +145,18 @@ def find_extraction_texts(
     *,
     data: str | Path | None = None,
     text_column: str = "text",
+    label_column: str | None = None,
     encoding: str = "utf-8",
     seed: int = 0,
 ) -> tuple[Corpus | None, str]:
-    """The extraction texts that the provenance names, or None and the reason.
+    """The extraction texts that the provenance names, with the classes' labels if all have one; or None and the reason.
 
     Args:
         wfa: the automaton.
         folders: where a file of that name may be, beside the working folder and the data folder.
         data: folder of data sets.
         text_column: of files.
+        label_column: of files; None: `label` where there is one.
         encoding: of files.
         seed: of the sample, where there are very many texts.
     """
@@ -172,9 +176,8 @@ def find_extraction_texts(
             corpus = load_dataset(dataset, split or "train", folder) if is_available(dataset, folder) else None
         else:
             path = _existing(name, (*folders, Path(), data_folder(folder)))
-            corpus = (
-                None if path is None else read_corpus(path, text_column=text_column, encoding=encoding, labels=False)
-            )
+            columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding}
+            corpus = None if path is None else _labelled_if_possible(path, wfa.class_names, columns)
     except InputError as error:
         return None, f"{shown} cannot be read ({error})"
     if corpus is None:
@@ -184,6 +187,15 @@ def find_extraction_texts(
         now = f"{len(ids)} texts with {len(ids.values)} words"
         return None, f"{shown} has changed since the extraction (it has {now} now)"
     return corpus.sample(_MOST_TEXTS, seed), ""
+
+
+def _labelled_if_possible(path: Path, class_names: Sequence[str], columns: dict[str, Any]) -> Corpus:
+    """The texts of a file, with its labels if all texts have one and all are among the classes."""
+    with suppress(InputError):
+        corpus = read_corpus(path, **columns)
+        if set(corpus.class_names) <= set(class_names):
+            return corpus
+    return read_corpus(path, **{**columns, "label_column": None}, labels=False)
 
 
 def _existing(name: str, folders: Sequence[Path | None]) -> Path | None:

@@ -45,7 +45,7 @@ class Replacements(Result):
 
     @property
     def title(self) -> str:
-        return f"Replacements that lower {self.class_name} most, at {len(self.items)} positions"
+        return f"Replacements that lower {self.class_name} most in the automaton, at {len(self.items)} positions"
 
     def rows(self) -> list[dict[str, Any]]:
         column = self.class_names.index(self.class_name)

@@ -16,7 +16,7 @@ from wfalens.evaluation.comparison import Estimate, check_pair
 from wfalens.explanation.findings.interview import BudgetSpentError, Interview
 from wfalens.explanation.findings.probes import DANGEROUS, LEARNED, POINTS, PROBES, ProbeResult
 from wfalens.explanation.opinion_line import points as signed
-from wfalens.messages import percent, sentence
+from wfalens.messages import percent, printable, sentence, shortened
 from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.models.inference import asks_every_prefix
 from wfalens.progress import shown
@@ -59,6 +59,10 @@ class Finding:
     unit: str  # "points": change of a probability; "share": of the n
     examples: tuple[FindingExample, ...]
     link: str  # a text or a word to look at
+
+    @property
+    def interval(self) -> str:
+        return f"{_shown(self.low, self.unit)} to {_shown(self.high, self.unit)}"
 
     def to_dict(self) -> dict[str, Any]:
         examples = [
@@ -112,12 +116,22 @@ class Findings(Result):
     def summary(self) -> str:
         return "\n".join([self.title, *(f"{each.kind.replace('_', ' ')}: {each.claim}" for each in self.findings)])
 
+    def details(self) -> str:
+        """The claims with their intervals, which hold together, and examples; these are users' texts."""
+        lines = [f"{self.title}; all intervals hold together with a probability of 95 %"]
+        for each in self.findings:
+            lines.append(f"{each.kind.replace('_', ' ')}: {each.claim} ({each.interval}; {each.n:,} cases)")
+            for one in each.examples:
+                answer = f"{printable(one.class_name)} {percent(max(one.output))}"
+                lines.append(f"    “{shortened(printable(one.text))}” → {answer}")
+        return "\n".join(lines)
+
     def rows(self) -> list[dict[str, Any]]:
         return [
             {
                 "kind": each.kind.replace("_", " "),
                 "claim": each.claim,
-                "95 % interval": f"{_shown(each.low, each.unit)} to {_shown(each.high, each.unit)}",
+                "95 % interval": each.interval,
                 "n": each.n,
             }
             for each in self.findings

@@ -27,6 +27,7 @@ _EPOCHS, _PATIENCE = {LOW: 12, NORMAL: 40, HIGH: 100}, {LOW: 12, NORMAL: 12, HIG
 _WIDER = 2  # with high effort
 _RANDOM_TEXTS = 1 / 3  # share, where the texts themselves are nearly random
 _NEARLY_RANDOM = 0.75  # of the largest possible entropy of a symbol given the one before; names have .69
+_FEW_TEXTS = 1000  # nearly random ones: random texts would distract from them, and they take longer to learn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,8 @@ class Linear(Method):
         factors: R, numbers that describe a word.
         hidden: width of the network that makes them from what is known of the word.
         decay: γ < 1, the most that a word leaves of the state it finds.
-        epochs: passes over the texts at most; auto: 40, with low effort 12, with high effort 100.
+        epochs: passes over the texts at most; auto: 40, with low effort 12, with high effort 100, which fewer than
+            1,000 nearly random sequences get with normal effort, too.
         tokens: words in a pass at most (a random part of longer corpora).
         batch: tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus.
         learning_rate: of texts of up to nine words, in 2,000 steps or more; longer texts, whose gradients are
@@ -58,12 +60,13 @@ class Linear(Method):
         following: share of words of a perturbed text that are replaced by one that follows the same word elsewhere;
             auto: .2, of fewer than 64 symbols 0.
         uniform: share of the replacements drawn evenly from the vocabulary, not by frequency.
-        random: share of the texts that are replaced by random ones of the same length; auto: a third where the texts
-            of a classifier are themselves nearly random sequences of at most 256 symbols, else 0.
+        random: share of the texts that are replaced by random ones of the same length; auto: a third where a
+            thousand texts or more of a classifier are themselves nearly random sequences of at most 256 symbols, else
+            0.
         unknown: share of words that become `<unk>`.
         prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
             model cannot be stepped and shows its outputs only).
-        patience: epochs without improvement on held-out texts before training ends; auto: 12, with high effort 30.
+        patience: epochs without improvement on held-out texts before training ends; auto: 12, with 100 epochs 30.
         vectors: word vectors from which it may learn beside the model's answers.
 
     Examples:
@@ -112,14 +115,16 @@ class Linear(Method):
         symbols, effort = len(request.model.encoder.vocabulary), request.effort
         width = _LANGUAGE_MODEL_WIDTH if symbols <= _MOST_SYMBOLS and is_language_model(request.model) else _WIDTH
         temperature, clean, following = (1.0, 0.3, 0.0) if symbols < _FEW_SYMBOLS else (3.0, 0.1, 0.2)
+        is_formal, few = symbols <= _MOST_SYMBOLS and _is_formal(request), len(request.ids) < _FEW_TEXTS
+        trained = HIGH if is_formal and few and effort == NORMAL else effort
         filled = self._filled(
             width=_WIDER * width if effort == HIGH else width,
-            epochs=_EPOCHS[effort],
-            patience=_PATIENCE[effort],
+            epochs=_EPOCHS[trained],
+            patience=_PATIENCE[trained],
             temperature=temperature,
             clean=clean,
             following=following,
-            random=_RANDOM_TEXTS if symbols <= _MOST_SYMBOLS and _is_formal(request) else 0.0,
+            random=_RANDOM_TEXTS if is_formal and not few else 0.0,
         )
         if filled.states == AUTO:
             return filled

@@ -95,6 +95,7 @@ class TextClassifier(BlackBoxClassifier):
         if len(worded) == len(texts):
             return self.predict_texts(texts)
         outputs = np.tile(self.initial_output, (len(texts), 1))  # of unknown words that are left out
+        self.queries -= len(texts) - len(worded)  # which are not asked again
         if worded:
             outputs[worded] = as_array(self.predict_texts([texts[at] for at in worded]))
         return outputs

@@ -298,7 +298,7 @@ def _bucketed(lengths: NDArray[np.int64], batch_size: int, rng: np.random.Genera
 
 def _labels(corpus: Corpus) -> NDArray[np.int64]:
     if corpus.labels is None:
-        raise InputError(f"{corpus.name} has no labels; a classifier needs a column with the classes")
+        raise InputError(f"{corpus.name} has no labels; a classifier needs a column with the classes", code="labels")
     return corpus.labels
 
 
