@@ -89,6 +89,18 @@ def test_the_number_of_queries_is_a_promise(method, queries):
     assert wfa.provenance["queries"]["total"] == len(function.asked)
 
 
+@pytest.mark.parametrize("limit", range(20, 400, 23))
+def test_any_number_of_queries_pays_for_a_first_batch(limit):
+    """Also where short texts stand beside long ones, so that words say little about the number of texts."""
+    _, model = opinion()
+    texts = ["good"] * 300 + ["good plain bad dull poor " * 4] * 30
+    ids = model.encoder.encode([texts[at] for at in np.random.default_rng(limit).permutation(len(texts))])
+    budget = QueryBudget(limit, model)
+    batch = PerturbedBatches(model, ids, SMALL, 0, budget).numbered(0)
+    assert 0 < len(batch.asked.values) <= limit
+    assert budget.total <= limit
+
+
 def test_balancing_by_the_predicted_class_is_paid_for_too():
     function, model = opinion()
     extract(model, TEXTS, SMALL, queries=300, balance="predicted")

@@ -97,6 +97,11 @@ class Messages(Progress):
         self.lines.append(message)
 
 
+def test_a_function_that_formats_its_texts_reads_strings():
+    model = wl.wrap(lambda texts: of_strings([f"{text}" for text in texts]), texts=TEXTS, classes=CLASSES)
+    np.testing.assert_array_equal(model.predict_proba(TEXTS), np.asarray(of_strings(TEXTS), np.float32))
+
+
 def test_what_a_function_reads_is_found_out_and_said():
     messages = Messages()
     with shown_on(messages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from wfalens.automaton.wfa import WFA
 from wfalens.automaton.word_bigrams import WordBigrams
-from wfalens.errors import InputError
+from wfalens.errors import InputError, WfalensWarning
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
 from wfalens.extraction.held_out import BALANCES, LABEL, shortfall
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
@@ -143,9 +144,11 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
     if request.deadline.seconds is not None:
         wfa.provenance["time"] = {"limit": request.deadline.seconds, "used": round(request.deadline.used, 3)}
     weakness = None if is_language_model(request.model) else shortfall(wfa.provenance)
-    for remark in (weakness, stop_sentence(wfa.provenance)):
-        if remark is not None:
-            say(remark)
+    if weakness is not None:
+        warnings.warn(weakness, WfalensWarning, stacklevel=3)
+    ended = stop_sentence(wfa.provenance)
+    if ended is not None:
+        say(ended)
     return wfa
 
 

@@ -144,8 +144,15 @@ class PerturbedBatches:
         part, shown = self.ids.take(items), self.shown.take(items).values
         texts = perturbed(part, self.counts, self.perturbation, rng, lowest)
         asked = lengths_asked(texts.lengths, rng) if self.asks_texts else Ragged(prefix_lengths(texts), texts.offsets)
+        left = self.budget.left()
+        if self.asks_texts and left is not None and not self._kept and left < len(asked.values):
+            paid = np.arange(
+                np.searchsorted(asked.offsets, left, "right") - 1
+            )  # of short texts, words cost more
+            part, texts, asked = part.take(paid), texts.take(paid), asked.take(paid)
+            shown = shown[: len(texts.values)]
         if number >= self._entered:
-            self.budget.enter(FITTING, len(asked.values))
+            self.budget.enter(FITTING, max(1, len(asked.values)))
         if not self.asks_texts:
             outputs = output_traces(self.model, texts).values.astype(np.float32, copy=False)
             return TrainingBatch(texts, asked, Ragged(outputs, texts.offsets))

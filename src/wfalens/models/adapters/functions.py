@@ -79,6 +79,7 @@ class TextClassifier(BlackBoxClassifier):
         common |= {"fingerprint": fingerprint or "the model", "initial_output": initial_output}
         super().__init__(encoder, class_names, **common)
         self.has_prior = initial_output is not None  # else the empty text is asked
+        self._reads_empty_texts = not self.has_prior  # until it has failed on one
         self.predict_texts = predict_proba
         self._known = list(encoder.vocabulary.words)
         self._known[UNKNOWN] = unknown
@@ -95,7 +96,8 @@ class TextClassifier(BlackBoxClassifier):
         if len(worded) == len(texts):
             return self.predict_texts(texts)
         outputs = np.tile(self.initial_output, (len(texts), 1))  # of unknown words that are left out
-        self.queries -= len(texts) - len(worded)  # which are not asked again
+        if self._reads_empty_texts:
+            return self.predict_texts(texts)
         if worded:
             outputs[worded] = as_array(self.predict_texts([texts[at] for at in worded]))
         return outputs
@@ -179,6 +181,7 @@ class TextClassifier(BlackBoxClassifier):
             return np.asarray(self._ask_texts([""])[0])
         except ModelError:
             self._ask_texts(self._known[-1:])  # fails, too, if it is not the empty text that the model cannot read
+        self._reads_empty_texts = False
         progress.say(
             "the model cannot read an empty text; the output before any word is taken to be uniform "
             "(initial_output=[…] sets it)"
@@ -279,6 +282,7 @@ def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str |
     """What a function reads, and its number of outputs, from its annotation and its outputs for one text."""
     tried = READS if reads is None else (reads,)
     found: dict[str, int] = {}
+    answers: dict[str, NDArray[np.float64]] = {}
     failure = ""
     for form in tried:
         encoder = given.encoder()
@@ -291,7 +295,7 @@ def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str |
             failure = reason_of(error)
             continue
         if answer.ndim == 2 and len(answer) == 1:
-            found[form] = answer.shape[1]
+            found[form], answers[form] = answer.shape[1], answer
         else:
             failure = f"it returned an array of shape {answer.shape} for one text"
     if not found:
@@ -300,7 +304,11 @@ def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str |
             "return probabilities (texts, classes)",
             code="function-failed",
         )
-    chosen = next(iter(found)) if len(found) == 1 else _annotated(function) or TOKENS
+    if len(found) == 1:
+        chosen = next(iter(found))
+    else:  # a function that makes a string of whatever it is given reads strings
+        formats = np.array_equal(as_array(function([str(words)])), answers[TOKENS])
+        chosen = _annotated(function) or (TEXT if formats else TOKENS)
     if reads is None:
         form, other = ("lists of tokens", TEXT) if chosen == TOKENS else ("strings", TOKENS)
         progress.say(f'the function is given {form} (reads="{chosen}"; reads="{other}" changes that)')
