@@ -11,7 +11,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import chosen_words, open_corpus, open_model, open_wfa
 from wfalens.cli.library import export, robustness
-from wfalens.cli.output import check_outputs, note, print_result
+from wfalens.cli.output import check_outputs, print_result
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real, whole
 
@@ -115,8 +115,6 @@ def export_automaton(
     )
     check_outputs(*made.files, force=force)
     print_result(made.write(), settings.as_json)
-    if made.remark is not None:
-        note(made.remark)
 
 
 def _learned(source: str, out: Path, words: list[str] | None, settings: Settings) -> Any:

@@ -52,6 +52,8 @@ class Content:
 
     files: dict[str, str | bytes]  # "" for the path itself
     words: int  # with an entry of their own
+    kind: str  # of the automaton that is written
+    states: int
     remark: str
 
 
@@ -121,7 +123,8 @@ class Exported(Result):
 
     def summary(self) -> str:
         transitions = "" if self.transitions is None else f", {self.transitions:,} transitions"
-        return f"{', '.join(map(str, self.files))} ({self.words:,} words, {self.states} states{transitions})"
+        size = f"{self.words:,} words, {self.states} states{transitions}"
+        return f"{', '.join(map(str, self.files))} ({size})" + ("" if self.remark is None else f"; {self.remark}")
 
 
 def format_of(path: str | Path) -> str:
@@ -164,6 +167,7 @@ def export_files(
         if option not in chosen.options:
             raise InputError(f"{option} is not an option of the format {name}", code="unknown-option")
     wfa, remark = (stochastic_of(wfa) if chosen.stochastic else None) or (wfa, None)
+    kind = wfa.kind
     transitions: int | None = None
     if chosen.factored:
         content = chosen.write(wfa, words=words, states=states, threshold=threshold, **options)
@@ -173,11 +177,11 @@ def export_files(
         content = chosen.write(part, **options)
         sizes, transitions = (len(part.words), len(part.states)), len(part.weight)
     if isinstance(content, Content):
-        remark, sizes = content.remark, (content.words, sizes[1])
+        kind, remark, sizes = content.kind, content.remark, (content.words, content.states)
         made = {path.with_suffix(ending) if ending else path: each for ending, each in content.files.items()}
     else:
         made = {path: content}
     files = {each: text.encode() if isinstance(text, str) else text for each, text in made.items()}
     if chosen.symbols and not chosen.factored:
         files[path.with_name(path.name + SYMBOLS)] = symbol_table(part.words).encode()
-    return Exported(name, wfa.kind, *sizes, transitions, remark, files)
+    return Exported(name, kind, *sizes, transitions, remark, files)

@@ -146,9 +146,7 @@ class PerturbedBatches:
         asked = lengths_asked(texts.lengths, rng) if self.asks_texts else Ragged(prefix_lengths(texts), texts.offsets)
         left = self.budget.left()
         if self.asks_texts and left is not None and not self._kept and left < len(asked.values):
-            paid = np.arange(
-                np.searchsorted(asked.offsets, left, "right") - 1
-            )  # of short texts, words cost more
+            paid = np.arange(np.searchsorted(asked.offsets, left, "right") - 1)  # of short texts, words cost more
             part, texts, asked = part.take(paid), texts.take(paid), asked.take(paid)
             shown = shown[: len(texts.values)]
         if number >= self._entered:

@@ -57,7 +57,7 @@ def _runtime_exporter(
         `to_c`: a C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`.
         """
         tables, remark = runtime_tables(wfa, words, states, threshold, bits, max_bytes, texts, size_of)
-        return Content({**files_of(tables)}, len(tables.ids), remark)
+        return Content({**files_of(tables)}, len(tables.ids), tables.kind, tables.numbers["states"], remark)
 
     return write
 
