@@ -121,6 +121,7 @@ def explain_findings(
       wfalens explain findings news.wfa -m news.rnn -c test.csv --train train.csv
     """
     wfa = open_wfa(automaton, settings.texts)
+    classifier, texts = open_model(model, wfa, settings.texts), open_corpus(corpus, settings.texts)
     if train is None:
         known, missing = extraction_texts(wfa, settings.texts, (automaton.parent, Path(corpus).parent))
         if known is None:
@@ -129,8 +130,8 @@ def explain_findings(
         known = open_corpus(train, settings.texts, "train")
     found = explanation.findings(
         wfa,
-        open_model(model, wfa, settings.texts),
-        open_corpus(corpus, settings.texts),
+        classifier,
+        texts,
         train=known,
         queries=settings.findings.queries,
         seed=settings.seed,

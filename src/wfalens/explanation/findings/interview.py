@@ -214,7 +214,9 @@ class Interview:
     def filler(self) -> list[str]:
         """Frequent function words with the least influence; where there are none, any frequent words."""
         words, counts, scores = self.scores
-        frequent = [at for at in np.argsort(-counts, kind="stable") if has_letter(words[at])][:150]
+        lettered = [at for at in np.argsort(-counts, kind="stable") if has_letter(words[at])]
+        longer = [at for at in lettered if len(words[at]) > 1]  # single letters are parts of abbreviations
+        frequent = (longer or lettered)[:150]
         stop_words = [at for at in frequent if is_stop_word(words[at]) and words[at] not in (*_GRADED_BY, "but")]
         quiet = sorted(stop_words if len(stop_words) >= 5 else frequent, key=lambda at: float(np.abs(scores[at]).max()))
         return [words[at] for at in quiet[:12]]

@@ -32,6 +32,7 @@ _DECIDED = 0.6  # share of the texts whose answer is that of a few words alone
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
 _GAP = 0.02  # between accuracies
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
+_SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
 _OFTEN = 12  # texts with a word that show what it does
 _FELT = 0.02  # change of a probability that a word makes at least, to be named
 _DOUBTED = 2.0  # log-odds against a label
@@ -550,14 +551,14 @@ def labels(talk: Interview) -> Iterator[ProbeResult]:
         for each in find_label_errors(talk.wfa, talk.model, corpus, outputs)
         if each.doubt >= _DOUBTED and wrong[each.row]
     ]
-    doubted = np.isin(np.arange(len(corpus)), [each.row for each in errors])
+    doubted, some = np.isin(np.arange(len(corpus)), [each.row for each in errors]), len(errors) >= _SOME_LABELS
 
     def claim(found: Estimate) -> Claim | None:
         text = (
             f"{percent(found.value, 1)} of the labels that it was trained on are worth a second look: the network and "
             "a bag of words that was fitted to the other texts both give another class"
         )
-        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if errors else None
+        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if some else None
 
     yield ProbeResult("labels", (doubted,), claim, len(corpus), SHARE)
 
