@@ -32,6 +32,7 @@ MOST_CLASSES = 10  # that have a line unless others are asked for
 QUERIES = 4000  # model calls at most, of a model that pays for each
 _BEGINNING = 20  # words of a text that such a model is asked about
 _CELLS, _WORDS = 8_000_000, 300_000  # outputs held at once, and words read at most
+_LASTING = 0.5  # share of the words after which a network is still sure, if its opinion is to be called lasting
 LEAST_READ = 10  # times that a word must be read before its push counts
 _IDLE = 0.03  # a word does nothing if the interval of its push lies within this
 _PUSHES, _IDLE_WORDS = 12, 8  # kept for each class and direction
@@ -109,8 +110,9 @@ class OpinionLines(Result):
         opinion = "one running opinion" if len(self.class_names) == 2 else f"{len(self.class_names)} running opinions"
         if self.stays_sure is None:
             return f"It keeps {opinion}. Every {self.unit} pushes; it is never sure of a class (above {percent(SURE)})."
+        keeps = f"It keeps {opinion}" if self.stays_sure > _LASTING else "Its opinion does not last"
         return (
-            f"It keeps {opinion}. Every {self.unit} pushes; once sure (above {percent(SURE)}), it stays sure after "
+            f"{keeps}. Every {self.unit} pushes; once sure (above {percent(SURE)}), it stays sure after "
             f"{percent(self.stays_sure)} of the {self.unit}s."
         )
 

@@ -576,7 +576,7 @@ def _confusion(
     confused = rows[taken][np.argsort(-outputs[rows[taken], other], kind="stable")]
 
     def claim(found: Estimate) -> Claim | None:
-        text = f"It takes {percent(found.value)} of the {talk.name(int(label))} texts for {talk.name(int(other))}"
+        text = f"It takes {percent(found.value)} of the “{talk.name(int(label))}” texts for “{talk.name(int(other))}”"
         examples = [texts[at] for at in confused[:2]]
         return Claim(NOT_LEARNED, text, found, examples, examples[0]) if found.low > RELEVANT else None
 
