@@ -108,11 +108,12 @@ class OpinionLines(Result):
     def about(self) -> str:
         """What it does, in a sentence."""
         opinion = "one running opinion" if len(self.class_names) == 2 else f"{len(self.class_names)} running opinions"
+        words = f"{self.unit.capitalize()}s push it"
         if self.stays_sure is None:
-            return f"It keeps {opinion}. Every {self.unit} pushes; it is never sure of a class (above {percent(SURE)})."
+            return f"It keeps {opinion}. {words}; it is never sure of a class (above {percent(SURE)})."
         keeps = f"It keeps {opinion}" if self.stays_sure > _LASTING else "Its opinion does not last"
         return (
-            f"{keeps}. Every {self.unit} pushes; once sure (above {percent(SURE)}), it stays sure after "
+            f"{keeps}. {words}; once sure (above {percent(SURE)}), it stays sure after "
             f"{percent(self.stays_sure)} of the {self.unit}s."
         )
 
