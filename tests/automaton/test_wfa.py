@@ -79,3 +79,10 @@ def test_ids_out_of_range_are_refused():
 def test_a_completion_of_a_code_that_the_kernels_do_not_know_is_refused():
     with pytest.raises(TypeError, match="code 5"):
         type("Unheard", (Completion,), {"name": "unheard", "code": 5})
+
+
+def test_an_automaton_of_many_classes_prints_in_a_line():
+    wfa = sample("empirical", 1).wfa
+    wfa.class_names = tuple(f"a class with a long name, {number}" for number in range(1000))
+    assert "a class with a long name, 1" in repr(wfa)
+    assert len(repr(wfa)) < 2000

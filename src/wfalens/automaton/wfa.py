@@ -17,7 +17,7 @@ from wfalens.automaton.doors import Doors
 from wfalens.automaton.kernels import steps as kernels
 from wfalens.automaton.walk import Walk
 from wfalens.errors import InputError
-from wfalens.messages import printable
+from wfalens.messages import listed
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import check_label, labels_of, likely_labels, named_classes
 from wfalens.text.encoder import TextEncoder
@@ -151,7 +151,7 @@ class WFA(Doors, ABC):
 
     def __repr__(self) -> str:
         """Kind, states, words and classes in a line."""
-        words, classes = f"{len(self.encoder.vocabulary):,} words", printable(", ".join(self.class_names))
+        words, classes = f"{len(self.encoder.vocabulary):,} words", listed(self.class_names)
         return f"<{type(self).__name__}: {len(self.initial)} states, {words}, classes {classes}>"
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import ModelError
 from wfalens.html import table_html
-from wfalens.messages import printable, quoted, reason_of
+from wfalens.messages import listed, quoted, reason_of
 from wfalens.models.answer_cache import AnswerCache
 from wfalens.models.contract import checked_prior, checked_probabilities
 from wfalens.models.inference import PrefixTree, last_outputs, prefix_tree, with_initial_output
@@ -127,13 +127,13 @@ class Classifier(ABC):
         return np.asarray(self.classes_[self.predict_proba(texts).argmax(1)])
 
     def __repr__(self) -> str:
-        words, classes = f"{len(self.encoder.vocabulary):,} words", printable(", ".join(self.class_names))
+        words, classes = f"{len(self.encoder.vocabulary):,} words", listed(self.class_names)
         return f"<{type(self).__name__}: {words}, tokenizer {self.encoder.tokenizer_name}, classes {classes}>"
 
     def _repr_html_(self) -> str:
         encoder = self.encoder
         rows = [
-            ["classes", ", ".join(self.class_names)],
+            ["classes", listed(self.class_names)],
             ["words", f"{len(encoder.vocabulary):,}"],
             ["tokenizer", encoder.tokenizer_name],
             ["reads", encoder.reads],
