@@ -87,3 +87,24 @@ def test_answers_of_a_function_are_kept_in_the_cache(own_model, tmp_path):
 def test_what_is_no_function_is_refused(path, own_model):
     with raises("import-path"):
         open_model(path)
+
+
+def test_an_automaton_remembers_the_columns_of_its_extraction(workshop, tmp_path):
+    """Named once, for the extraction; texts without the column of labels are read without labels."""
+    texts = (workshop / "test.csv").read_text()
+    (tmp_path / "mail.csv").write_text(texts.replace("text", "Comment", 1).replace("label", "Verdict", 1))
+    (tmp_path / "bare.txt").write_text("the senate\n")
+    (tmp_path / "bare.csv").write_text("Comment\nthe senate\n")
+    columns = ("-C", "text_column=Comment", "-C", "label_column=Verdict")
+    model = workshop / "news.rnn"
+    out = ("--method", "stochastic", "-C", "stochastic.states=4", "-o", "mail.wfa")
+    for line, code in (
+        (("extract", model, "-c", "mail.csv", *columns, *out), 0),
+        (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "--json"), 0),
+        (("predict", "mail.wfa", "-c", "bare.csv"), 0),
+        (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "-C", "text_column=text"), 2),
+        (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "--by", "label"), 0),
+        (("evaluate", "mail.wfa", "-m", model, "-c", "bare.csv"), 0),
+    ):
+        done = wfalens(*line, cwd=tmp_path)
+        assert done.returncode == code, (line, done.stderr)

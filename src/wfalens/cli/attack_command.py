@@ -44,11 +44,11 @@ def attack(
         recipe: nearest, weak, strong (the paper's), with the controls random-order and random-word; guided (ours), with
             the control random-tries; guided-once, greedy. May be repeated.
     """
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     in_memory = limit is None or dataset_of(corpus) is not None
     found = attacks.attack(
         open_model(model, wfa, settings.texts),
-        open_corpus(corpus, settings.texts) if in_memory else open_files(corpus, settings.texts),
+        open_corpus(corpus, settings) if in_memory else open_files(corpus, settings),
         wfa,
         recipe or attacks.DEFAULT_RECIPES,
         settings.attack,

@@ -61,8 +61,8 @@ def compare(
         raise InputError(
             "--model is given twice at most: for the first automaton, and for the second", code="option-value"
         )
-    first, second = (open_wfa(path, settings.texts) for path in (before, after))
-    texts = () if corpus is None else open_corpus(corpus, settings.texts)
+    first, second = (open_wfa(path, settings) for path in (before, after))
+    texts = () if corpus is None else open_corpus(corpus, settings)
     names = [*models, None, None]
     found = robustness.compare(
         first,

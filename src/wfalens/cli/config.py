@@ -6,7 +6,7 @@ import difflib
 import inspect
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -46,7 +46,7 @@ class Reading(Options):
 
     Args:
         data: Folder of data sets that are not bundled (default: $WFALENS_DATA).
-        text_column: Column that holds the text.
+        text_column: Column that holds the text. An automaton remembers the columns of its extraction.
         label_column: Column that holds the class (default: label, if there is one).
         encoding: Encoding of text files.
         tokenizer: Your own tokenizer, where an automaton or model names one: package.module:function; its code
@@ -88,6 +88,10 @@ class Settings:
     def given(self, section: str) -> dict[str, Any]:
         """What the user has set of a section; without the defaults."""
         return dict(self._given.get(section, {}))
+
+    def fill(self, section: str, values: Mapping[str, Any]) -> None:
+        """Take these values where the user has set none."""
+        self._sections[section] = replace(self._sections[section], **{**values, **self.given(section)})
 
 
 def read_settings(

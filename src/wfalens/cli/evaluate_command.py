@@ -87,11 +87,11 @@ def evaluate(
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --explanations
     """
-    wfa, how, seed = open_wfa(automaton, settings.texts, several=True), settings.evaluate, settings.seed
+    wfa, how, seed = open_wfa(automaton, settings, several=True), settings.evaluate, settings.seed
     classifier = open_model(model, wfa, settings.texts)
     about = {"automaton": str(automaton)}
     if how.explanations:
-        texts = open_corpus(corpus, settings.texts, labels=False)
+        texts = open_corpus(corpus, settings, labels=False)
         measured = evaluation.compare_explanations(wfa, classifier, texts, limit=limit or _EXPLAINED, seed=seed)
         print_result(measured, settings.as_json, about=about)
         return
@@ -102,8 +102,8 @@ def evaluate(
                 "confidence and blocks",
                 code="language-model",
             )
-        known = None if how.reference is None else open_corpus(how.reference, settings.texts, "train", labels=False)
-        texts = open_corpus(corpus, settings.texts, labels=False).sample(limit, seed)
+        known = None if how.reference is None else open_corpus(how.reference, settings, "train", labels=False)
+        texts = open_corpus(corpus, settings, labels=False).sample(limit, seed)
         print_result(wfa.fidelity(classifier, texts, reference=known), settings.as_json)
         return
     made_from = wfa.provenance.get("model")
@@ -138,27 +138,27 @@ def _measured(
 ) -> tuple[Any, str | None]:
     """The fidelity, and why there are no extraction texts to fit the baselines on."""
     automaton, model, corpus = names
-    reading, how = settings.texts, settings.evaluate
+    how = settings.evaluate
     if how.positive is not None and how.by is None:
         raise InputError("the positive class is compared by group; name the groups with --by", code="option-conflict")
     fit_on: Any
     if how.reference is not None:
-        fit_on, missing = open_corpus(how.reference, reading, "train"), ""
+        fit_on, missing = open_corpus(how.reference, settings, "train"), ""
     else:
-        fit_on, missing = extraction_texts(wfa, reading, (automaton.parent, Path(corpus).parent))
+        fit_on, missing = extraction_texts(wfa, settings, (automaton.parent, Path(corpus).parent))
     if beyond_memory(corpus, settings.given("run")):
         if how.by is not None:
             raise InputError("groups are compared for texts in memory; give one file", code="option-conflict")
         digest = hashlib.sha256("\0".join((model, corpus)).encode("utf-8", "surrogateescape")).hexdigest()[:8]
         kept = automaton.with_name(f"{automaton.name}.evaluation-{digest}")
         with block_run(settings.run, kept, model) as run:
-            return wfa.fidelity(classifier, open_files(corpus, reading), reference=fit_on, run=run), missing or None
-    texts = open_corpus(corpus, reading)
+            return wfa.fidelity(classifier, open_files(corpus, settings), reference=fit_on, run=run), missing or None
+    texts = open_corpus(corpus, settings)
     by_group: dict[str, Any] = {}
     if how.by is None:
         texts = texts.sample(limit, settings.seed)
     else:
-        groups = open_groups(corpus, how.by, texts, reading)
+        groups = open_groups(corpus, how.by, texts, settings)
         by_group = {"groups": groups, "group_column": how.by, "positive": how.positive}
     preprocessing_check.say_misreading(classifier, texts)
     return wfa.fidelity(classifier, texts, reference=fit_on, **by_group), missing or None

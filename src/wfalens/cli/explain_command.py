@@ -120,14 +120,14 @@ def explain_findings(
       wfalens explain findings films.wfa -m films.rnn -c rotten_tomatoes
       wfalens explain findings news.wfa -m news.rnn -c test.csv --train train.csv
     """
-    wfa = open_wfa(automaton, settings.texts)
-    classifier, texts = open_model(model, wfa, settings.texts), open_corpus(corpus, settings.texts)
+    wfa = open_wfa(automaton, settings)
+    classifier, texts = open_model(model, wfa, settings.texts), open_corpus(corpus, settings)
     if train is None:
-        known, missing = extraction_texts(wfa, settings.texts, (automaton.parent, Path(corpus).parent))
+        known, missing = extraction_texts(wfa, settings, (automaton.parent, Path(corpus).parent))
         if known is None:
             note(f"nothing is said of texts that it was trained on: {missing}; name them with --train")
     else:
-        known = open_corpus(train, settings.texts, "train")
+        known = open_corpus(train, settings, "train")
     found = explanation.findings(
         wfa,
         classifier,
@@ -161,7 +161,7 @@ def explain_text(
       wfalens explain text films.wfa "a moving and funny film" --method additive
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
-    wfa, how = open_wfa(automaton, settings.texts, several=True), settings.explain
+    wfa, how = open_wfa(automaton, settings, several=True), settings.explain
     if wfa.labels:
         network = open_model(model, wfa, settings.texts)
         asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "queries": how.queries}
@@ -209,7 +209,7 @@ def explain_words(
     """
     embeddings = None if settings.explain.embeddings is None else Path(settings.explain.embeddings)
     check_outputs(embeddings, force=settings.force)
-    wfa, min_count = open_wfa(automaton, settings.texts), settings.explain.min_count
+    wfa, min_count = open_wfa(automaton, settings), settings.explain.min_count
     if embeddings is not None:
         reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(settings.explain.width)
         reduced.save_word2vec(embeddings)
@@ -248,8 +248,8 @@ def explain_phrases(
       wfalens explain phrases films.wfa -m films.rnn -c rotten_tomatoes
       wfalens explain phrases news.wfa -m news.rnn -c news.csv -o phrases.csv
     """
-    wfa = open_wfa(automaton, settings.texts)
-    texts, options = open_corpus(corpus, settings.texts), settings.phrases.to_dict()
+    wfa = open_wfa(automaton, settings)
+    texts, options = open_corpus(corpus, settings), settings.phrases.to_dict()
     found = explanation.deciding_phrases(wfa, texts, open_model(model, wfa, settings.texts), **options)
     write_out(settings.out, found, f"{automaton.name}: deciding phrases")
     print_result(found if settings.as_json else found.top(top), settings.as_json)
@@ -270,7 +270,7 @@ def explain_neighbours(
     Example:
       wfalens explain neighbours films.wfa wonderful
     """
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     print_result(explanation.neighbours(wfa, word, open_vectors(settings, wfa), k=top), settings.as_json)
 
 
@@ -285,7 +285,7 @@ def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 1
     Example:
       wfalens explain pairs films.wfa -o pairs.html
     """
-    wfa, how = open_wfa(automaton, settings.texts), settings.pairs
+    wfa, how = open_wfa(automaton, settings), settings.pairs
     vectors = open_vectors(settings, wfa)
     found = explanation.word_pairs(wfa, vectors, per_class=top, seed=settings.seed, **how.to_dict())
     write_out(

@@ -97,11 +97,11 @@ def export_automaton(
     if format_name == DFA:
         print_result(_learned(source, out, words, settings), settings.as_json, about={"out": str(out)})
         return
-    wfa, how = open_wfa(Path(source), settings.texts), settings.export
+    wfa, how = open_wfa(Path(source), settings), settings.export
     given = {"class_name": how.class_name, "bits": how.bits, "max_bytes": how.max_bytes}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if how.texts is not None:
-        options["texts"] = open_corpus(how.texts, settings.texts, "test", labels=False).texts
+        options["texts"] = open_corpus(how.texts, settings, "test", labels=False).texts
     if how.flows is not None:
         options["flows"] = how.flows or None  # 0: all
     made = export.export_files(
@@ -120,8 +120,8 @@ def export_automaton(
 def _learned(source: str, out: Path, words: list[str] | None, settings: Settings) -> Any:
     """A deterministic automaton of an automaton or a classifier, written to `out`."""
     how, is_automaton = settings.dfa, Path(source).suffix.lower() == ".wfa"
-    model: Any = open_wfa(Path(source), settings.texts) if is_automaton else open_model(source)
-    texts = None if how.corpus is None else open_corpus(how.corpus, settings.texts, "train", labels=False).texts
+    model: Any = open_wfa(Path(source), settings) if is_automaton else open_model(source)
+    texts = None if how.corpus is None else open_corpus(how.corpus, settings, "train", labels=False).texts
     learned = robustness.learn_machine(
         model,
         None if words is None else [word for some in words for word in some.split()],

@@ -119,10 +119,10 @@ def extract(
     if in_blocks:
         if model.startswith(inputs.HUGGING_FACE) or inputs.is_function(model):
             raise InputError(f"{model} takes its words from texts that fit into memory", code="no-vocabulary")
-        texts, classifier = inputs.open_files(corpus, settings.texts), models.wrap(model)
+        texts, classifier = inputs.open_files(corpus, settings), models.wrap(model)
     else:
         texts = inputs.open_corpus(
-            corpus, settings.texts, "train", labels=how.balance == "label" or inputs.is_function(model)
+            corpus, settings, "train", labels=how.balance == "label" or inputs.is_function(model)
         )
         classifier = _opened(model, texts, settings)
         if not getattr(classifier, "reads_texts", False):  # such a model cannot be misread, and pays for every call
@@ -142,6 +142,8 @@ def extract(
         folder = Path(f"{out}.training") if trains else None
         with inputs.resumable(folder):
             wfa = wl.extract(classifier, texts, chosen, time=how.time, run=wl.RunConfig(checkpoints=folder), **bounds)
+    if columns := {name: value for name, value in settings.given("texts").items() if name in inputs.COLUMNS}:
+        wfa.provenance["corpus"]["columns"] = columns
     wfa.save(out)
     pays = in_blocks or hasattr(classifier, "queries")  # for every text that it is asked about
     baseline = None if pays else evaluation.check_baseline(wfa, classifier, texts, settings.seed)

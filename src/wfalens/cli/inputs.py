@@ -20,6 +20,7 @@ from wfalens.messages import listed
 from wfalens.text.tokenizers import allow_tokenizer, give_again, imported, is_allowed, is_import_path
 
 HUGGING_FACE = "hf:"
+COLUMNS = ("text_column", "label_column")
 _SKIPPED_SHOWN, _UNKNOWN_SHOWN = 3, 3
 
 
@@ -28,8 +29,9 @@ def dataset_of(spec: str) -> text.Dataset | None:
     return None if Path(spec).exists() else text.DATASETS.get(spec.partition(":")[0])
 
 
-def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool = True) -> text.Corpus:
+def open_corpus(spec: str, settings: Settings, split: str = "test", labels: bool = True) -> text.Corpus:
     """A corpus from a data set's name (with `split` unless the name says another) or from files."""
+    reading = settings.texts
     known = dataset_of(spec)
     if known is not None:
         return text.load_dataset(known.name, spec.partition(":")[2] or split, reading.data)
@@ -41,7 +43,7 @@ def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool =
         text_column=reading.text_column,
         label_column=reading.label_column,
         encoding=reading.encoding,
-        labels=labels,
+        labels=None if labels and _remembers_labels(settings) else labels,
     )
     if corpus.skipped:
         shown = "; ".join(corpus.skipped[:_SKIPPED_SHOWN]) + ("; …" if len(corpus.skipped) > _SKIPPED_SHOWN else "")
@@ -49,7 +51,7 @@ def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool =
     return corpus
 
 
-def open_groups(spec: str, column: str, corpus: text.Corpus, reading: Reading) -> list[str]:
+def open_groups(spec: str, column: str, corpus: text.Corpus, settings: Settings) -> list[str]:
     """What a column holds for every text; a data set has its labels only."""
     if column == "label" and corpus.labels is not None:
         return [corpus.class_names[label] for label in corpus.labels]
@@ -57,6 +59,7 @@ def open_groups(spec: str, column: str, corpus: text.Corpus, reading: Reading) -
         raise InputError(
             f"the data set {spec} has no column {column!r}; its texts have a 'label' only", code="no-column"
         )
+    reading = settings.texts
     return text.read_groups(spec, column, text_column=reading.text_column, encoding=reading.encoding)
 
 
@@ -95,14 +98,26 @@ def block_run(run: scale.RunConfig, folder: Path, model: str) -> Iterator[scale.
         shutil.rmtree(kept, ignore_errors=True)
 
 
-def open_files(spec: str, reading: Reading) -> text.TextFiles:
+def open_files(spec: str, settings: Settings) -> text.TextFiles:
     """A file, a pattern of files or a folder of classes, which are read block by block."""
+    reading = settings.texts
     files = text.TextFiles.find(spec, reading.text_column, reading.encoding)
+    if _remembers_labels(settings):
+        return text.with_labels(files, reading.label_column, required=False)[0]
     return replace(files, label_column=reading.label_column)
 
 
-def open_wfa(path: Path, reading: Reading, several: bool = False) -> automata.WFA:
-    """An automaton; a tokenizer of the user's own is allowed first. Unless `several`, it is of one label."""
+def _remembers_labels(settings: Settings) -> bool:
+    """Whether the automaton names the column of labels, not the user; texts without it have no labels then."""
+    return settings.texts.label_column is not None and "label_column" not in settings.given("texts")
+
+
+def open_wfa(path: Path, settings: Settings, several: bool = False) -> automata.WFA:
+    """An automaton; a tokenizer of the user's own is allowed first. Unless `several`, it is of one label.
+
+    Columns that the extraction was given hold for all texts, unless the settings name others.
+    """
+    reading = settings.texts
     if reading.tokenizer is not None:
         if not is_import_path(reading.tokenizer):
             raise InputError(
@@ -112,6 +127,10 @@ def open_wfa(path: Path, reading: Reading, several: bool = False) -> automata.WF
             )
         give_again(allow_own(reading.tokenizer))
     wfa = automata.WFA.load(path)
+    read = wfa.provenance.get("corpus")
+    columns = read.get("columns") if isinstance(read, dict) else None
+    if isinstance(columns, dict):
+        settings.fill("texts", {name: columns[name] for name in COLUMNS if isinstance(columns.get(name), str)})
     if reading.label is not None:
         return wfa.label(reading.label)
     if wfa.labels and not several:
@@ -152,10 +171,10 @@ def function_of(spec: str) -> Any:
 
 def open_study(automaton: Path, model: str | None, corpus: str | None, settings: Settings) -> report.Study:
     """An automaton and what belongs to it; texts of a known data set are found by themselves."""
-    reading, seed, compare = settings.texts, settings.seed, settings.report.compare
-    wfa = open_wfa(automaton, reading)
-    classifier = open_model(model, wfa, reading)
-    texts = default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
+    seed, compare = settings.seed, settings.report.compare
+    wfa = open_wfa(automaton, settings)
+    classifier = open_model(model, wfa, settings.texts)
+    texts = default_texts(wfa, settings) if corpus is None else open_corpus(corpus, settings)
     if texts is None:
         progress.say("without texts there are no sentences, and nothing can be measured; give --corpus")
     if classifier is None:
@@ -163,38 +182,38 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
     fit_on, missing = None, ""
     if classifier is not None and texts is not None:
         folders = (automaton.parent, *([] if corpus is None else [Path(corpus).parent]))
-        fit_on, missing = extraction_texts(wfa, reading, folders, seed)
+        fit_on, missing = extraction_texts(wfa, settings, folders, seed)
     spec = settings.common.vectors
     vectors = None if spec == "none" else read_vectors(spec, wfa.encoder.vocabulary.words[2:], classifier)
-    earlier = None if compare is None else open_wfa(compare, reading)
+    earlier = None if compare is None else open_wfa(compare, settings)
     compared = earlier, "" if compare is None else compare.name, open_model(settings.report.compare_model, earlier)
     return report.Study(automaton.name, wfa, classifier, texts, vectors, *compared, seed, fit_on, missing)
 
 
 def extraction_texts(
-    wfa: automata.WFA, reading: Reading, folders: Sequence[Path], seed: int = 0
+    wfa: automata.WFA, settings: Settings, folders: Sequence[Path], seed: int = 0
 ) -> tuple[text.Corpus | None, str]:
     """The texts that an automaton was extracted from, if they are in one of the folders, or why there are none."""
-    columns = {name: getattr(reading, name) for name in ("data", "text_column", "label_column", "encoding")}
+    columns = {name: getattr(settings.texts, name) for name in ("data", *COLUMNS, "encoding")}
     return evaluation.find_extraction_texts(wfa, folders, **columns, seed=seed)
 
 
-def open_texts(wfa: automata.WFA, corpus: str | None, reading: Reading) -> text.Corpus:
+def open_texts(wfa: automata.WFA, corpus: str | None, settings: Settings) -> text.Corpus:
     """The texts that are named, else the test texts of the data set that the automaton was extracted from."""
-    texts = default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
+    texts = default_texts(wfa, settings) if corpus is None else open_corpus(corpus, settings)
     if texts is None:
         raise InputError("the network is measured on texts; give --corpus", code="no-texts")
     return texts
 
 
-def default_texts(wfa: automata.WFA, reading: Reading) -> text.Corpus | None:
+def default_texts(wfa: automata.WFA, settings: Settings) -> text.Corpus | None:
     """The test texts of the data set that the automaton's provenance names, if it can be loaded here."""
     made_from = wfa.provenance.get("corpus")
     known = dataset_of(str(made_from.get("name", ""))) if isinstance(made_from, dict) else None
-    if known is None or not text.is_available(known.name, reading.data):
+    if known is None or not text.is_available(known.name, settings.texts.data):
         return None
     progress.say(f"texts: {known.name}:test")
-    return open_corpus(f"{known.name}:test", reading)
+    return open_corpus(f"{known.name}:test", settings)
 
 
 def open_vectors(settings: Settings, wfa: automata.WFA) -> text.WordVectors:

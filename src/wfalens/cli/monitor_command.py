@@ -60,11 +60,11 @@ def watch(
         detector: A detector of `wfalens monitor detect`.
         summaries: Print the summaries only.
     """
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     network = open_model(model, wfa, settings.texts)
     usual, is_training_set = _usual_texts(wfa, automaton, reference, settings)
     stream = io.BytesIO() if sys.stdin is None else sys.stdin.buffer  # it is None where the caller has closed it
-    texts = stream if corpus is None else open_corpus(corpus, settings.texts, labels=False)
+    texts = stream if corpus is None else open_corpus(corpus, settings, labels=False)
     found = None if detector is None else monitoring.Detector.load(detector)
     options: dict[str, Any] = {
         "reference": usual,
@@ -91,11 +91,11 @@ def watch(
 def _usual_texts(wfa: WFA, automaton: Path, reference: str | None, settings: Settings) -> tuple[Corpus, bool]:
     """The texts that are named, the test texts of a known data set, or the extraction texts; whether it is the last."""
     if reference is not None:
-        return open_corpus(reference, settings.texts, "test", labels=False), False
-    known = default_texts(wfa, settings.texts)
+        return open_corpus(reference, settings, "test", labels=False), False
+    known = default_texts(wfa, settings)
     if known is not None:
         return known, False
-    found, missing = extraction_texts(wfa, settings.texts, (automaton.parent,))
+    found, missing = extraction_texts(wfa, settings, (automaton.parent,))
     if found is None:
         raise InputError(f"usual texts are needed, and {missing}: give --reference", code="no-texts")
     note(f"usual texts: {found.name}, of the extraction; with --reference, the classifier's confidence counts too")
@@ -129,8 +129,8 @@ def coverage(
     Example:
       wfalens monitor coverage news.wfa --corpus tests.csv --model news.rnn -o gaps.csv
     """
-    wfa = open_wfa(automaton, settings.texts)
-    texts = open_corpus(corpus, settings.texts, labels=False).texts
+    wfa = open_wfa(automaton, settings)
+    texts = open_corpus(corpus, settings, labels=False).texts
     classifier, fill = open_model(model, wfa, settings.texts), settings.coverage.fill
     found = monitoring.coverage(wfa, texts, model=classifier, fill=fill, seed=settings.seed)
     write_out(settings.out, found.gaps or found, f"{automaton.name}: coverage")
@@ -167,8 +167,8 @@ def detect(
         out: Write the detector (JSON) for `monitor watch`.
     """
     check_outputs(out, force=force)
-    wfa, seed = open_wfa(automaton, settings.texts), settings.seed
-    texts, vectors = open_corpus(corpus, settings.texts).sample(limit, seed), open_vectors(settings, wfa)
+    wfa, seed = open_wfa(automaton, settings), settings.seed
+    texts, vectors = open_corpus(corpus, settings).sample(limit, seed), open_vectors(settings, wfa)
     network = open_model(model, wfa, settings.texts)
     found = monitoring.detect(wfa, network, texts, settings.detect, vectors=vectors, seed=seed)
     if out is not None:

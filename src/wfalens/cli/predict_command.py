@@ -58,9 +58,9 @@ def predict(
         raise InputError("give texts or --corpus, not both", code="option-conflict")
     if model is not None and not settings.predict.trace:
         raise InputError("--model reads along with --trace; give that too", code="option-conflict")
-    wfa = open_wfa(automaton, settings.texts, several=not settings.predict.trace)
+    wfa = open_wfa(automaton, settings, several=not settings.predict.trace)
     if corpus:
-        texts = list(open_corpus(corpus, settings.texts, labels=False).texts)
+        texts = list(open_corpus(corpus, settings, labels=False).texts)
     elif texts == ["-"]:
         texts = _read_stdin()
     if not texts:

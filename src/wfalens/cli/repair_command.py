@@ -47,12 +47,12 @@ def blame(settings: Settings, automaton: opt.Automaton, model: opt.Model, train:
       wfalens repair blame news.wfa --model news.rnn --train train.csv \\
         --texts test.csv -o blamed.csv
     """
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     found = repair.diagnose(
         wfa,
         open_model(model, wfa, settings.texts),
-        open_corpus(train, settings.texts, "train"),
-        open_corpus(texts, settings.texts),
+        open_corpus(train, settings, "train"),
+        open_corpus(texts, settings),
         limit=settings.blame.limit,
         vectors=open_vectors(settings, wfa),
         seed=settings.seed,
@@ -71,9 +71,9 @@ def labels(settings: Settings, automaton: opt.Automaton, model: opt.Model, train
     Example:
       wfalens repair labels news.wfa --model news.rnn --train train.csv -o doubtful.csv
     """
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     found = evaluation.find_label_errors(
-        wfa, open_model(model, wfa, settings.texts), open_corpus(train, settings.texts, "train")
+        wfa, open_model(model, wfa, settings.texts), open_corpus(train, settings, "train")
     )
     write_out(settings.out, found, f"{automaton.name}: likely label errors")
     print_result(found, settings.as_json, _SHOWN)
@@ -110,16 +110,16 @@ def apply(
         raise InputError("give --out, a new folder for the steps, or --dry-run", code="no-output")
     if out is not None and not dry_run:
         check_folder(out)
-    wfa, reading = open_wfa(automaton, settings.texts), settings.texts
+    wfa = open_wfa(automaton, settings)
     found = repair.repair(
         wfa,
         open_model(model, wfa, settings.texts),
-        open_corpus(train, reading, "train"),
-        open_corpus(texts, reading),
+        open_corpus(train, settings, "train"),
+        open_corpus(texts, settings),
         None if dry_run else out,
         settings.repair,
-        pool=None if pool is None else open_corpus(pool, reading, "train"),
-        test=None if test is None else open_corpus(test, reading),
+        pool=None if pool is None else open_corpus(pool, settings, "train"),
+        test=None if test is None else open_corpus(test, settings),
         seed=settings.seed,
     )
     print_result(found, settings.as_json, _SHOWN, {"dry_run": dry_run})

@@ -69,7 +69,7 @@ def write_report(
     if by is not None:
         if corpus is None or study.corpus is None:
             raise InputError("groups are compared on texts; give --corpus", code="option-conflict")
-        names = open_groups(corpus, by, study.corpus, settings.texts)
+        names = open_groups(corpus, by, study.corpus, settings)
         groups = {"groups": names, "group_column": by, "positive": settings.report.positive}
     size = report.write_report(study, path, format=format_name, **groups)
     print_answer({"report": str(path), "bytes": size}, f"wrote {path} ({size / 1e6:.2f} MB)", settings.as_json)

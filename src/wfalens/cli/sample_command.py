@@ -50,7 +50,7 @@ def sample(
     if source.startswith("hf:"):
         raise InputError(f"{source} reads texts of any words; draw from its automaton instead", code="no-alphabet")
     is_automaton, how = Path(source).suffix.lower() == ".wfa", settings.sample
-    model = open_wfa(Path(source), settings.texts) if is_automaton else open_model(source)
+    model = open_wfa(Path(source), settings) if is_automaton else open_model(source)
     rows: list[dict[str, Any]]
     if how.most_likely:
         best = language.most_likely(model, how.number, most=how.max_prefixes, longest=how.longest)

@@ -53,12 +53,12 @@ def show(
       wfalens show films.wfa -o states.svg
     """
     check_outputs(out, force=force)
-    wfa, how = open_wfa(automaton, settings.texts), settings.show
+    wfa, how = open_wfa(automaton, settings), settings.show
     if model is None:
         diagram = export.diagram_of(wfa, edges=how.edges)
         _printed(diagram, None if out is None else diagram.draw(), out, settings.as_json)
         return
-    classifier, texts = open_model(model, wfa, settings.texts), open_texts(wfa, corpus, settings.texts)
+    classifier, texts = open_model(model, wfa, settings.texts), open_texts(wfa, corpus, settings)
     classes = None if class_name is None else [class_name]
     found = explanation.opinion_lines(classifier, texts, classes, queries=how.queries, seed=settings.seed)
     drawn = None

@@ -54,9 +54,9 @@ def train(
     defaults = {} if known is None else {"max_length": known.max_length, "tokenizer": known.tokenizer}
     options = {"seed": settings.seed, **defaults, **settings.given("training")}
     allow_own(options.get("tokenizer"))
-    texts = open_corpus(corpus, settings.texts, "train", labels=has_labels)
+    texts = open_corpus(corpus, settings, "train", labels=has_labels)
     test_spec = test or (known.name if known else None)
-    test_texts = None if test_spec is None else open_corpus(test_spec, settings.texts, labels=has_labels)
+    test_texts = None if test_spec is None else open_corpus(test_spec, settings, labels=has_labels)
     if test_texts is not None and has_labels:  # a label that is not trained is refused before the training
         test_texts = test_texts.relabelled(texts.class_names)
         if test_texts.labels is None:
@@ -84,7 +84,7 @@ def _initial_vectors(spec: str, texts: Any, options: dict[str, Any], settings: S
     if Path(spec).suffix.lower() != ".wfa":
         reading = {name: options[name] for name in ("tokenizer", "max_length") if name in options}
         return read_vectors(spec, text.TextEncoder.of_texts(texts.texts, **reading).vocabulary.words[2:])
-    table = explanation.TransitionEmbeddings.of(open_wfa(Path(spec), settings.texts))
+    table = explanation.TransitionEmbeddings.of(open_wfa(Path(spec), settings))
     width = min(settings.network.embedding, table.width, len(table))
     return training.unit_spread(table.reduced(width).vectors)
 

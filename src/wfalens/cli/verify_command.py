@@ -57,9 +57,9 @@ def certify(
     """
     if (corpus is None) == (not text):
         raise InputError("give either --corpus or --text", code="option-conflict")
-    wfa, options = open_wfa(automaton, settings.texts), settings.certify
+    wfa, options = open_wfa(automaton, settings), settings.certify
     if corpus is not None:
-        text = list(open_corpus(corpus, settings.texts, labels=False).sample(limit, settings.seed).texts)
+        text = list(open_corpus(corpus, settings, labels=False).sample(limit, settings.seed).texts)
     found = robustness.certify_model(
         wfa,
         text or [],
@@ -126,7 +126,7 @@ def check(
     asked = settings.check
     if (asked.ask is None) == (asked.property is None):
         raise InputError("give either --ask or --property", code="option-conflict")
-    wfa = open_wfa(automaton, settings.texts)
+    wfa = open_wfa(automaton, settings)
     alphabet = chosen_words(words, wfa, settings.texts.encoding)
     if alphabet is None:
         raise InputError("give the words to choose from by --words", code="no-words")

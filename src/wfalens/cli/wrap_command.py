@@ -94,7 +94,7 @@ def wrap(
         class_names=text.read_word_list(classes) if Path(classes).is_file() else tuple(classes.split(",")),
         **{"tokenizer": tokenizer, "padding_side": padding, "truncation_side": truncation, **given},
     )
-    labelled = None if check is None else open_corpus(check, settings.texts)
+    labelled = None if check is None else open_corpus(check, settings)
     found = wrapping.describe_model(model, described, labelled)
     found.preprocessing.write(out, model)
     if settings.as_json:

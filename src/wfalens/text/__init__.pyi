@@ -9,6 +9,7 @@ from .files import TextFiles as TextFiles
 from .files import is_pattern as is_pattern
 from .files import read_corpus as read_corpus
 from .files import read_groups as read_groups
+from .files import with_labels as with_labels
 from .tokenizers import allow_tokenizer as allow_tokenizer
 from .vocabulary import UNKNOWN_WORD as UNKNOWN_WORD
 from .vocabulary import Vocabulary as Vocabulary

@@ -130,22 +130,23 @@ class TextFiles:
             raise InputError(f"{printable(str(path))}: cannot be read ({error.strerror})", code="unreadable") from None
 
 
-def with_labels(files: TextFiles, column: str | None = None) -> tuple[TextFiles, str]:
+def with_labels(files: TextFiles, column: str | None = None, *, required: bool = True) -> tuple[TextFiles, str]:
     """The same files with their column of labels, and why there is none where only some files have one.
 
     None takes the column `label` if all files have it. A column that is named must be in every file, which shows when
-    the file is read.
+    the file is read, unless it is not `required`: it is then taken as `label` is.
     """
-    if column is not None:
+    if column is not None and required:
         return replace(files, label_column=column), ""
+    column = column or LABEL_COLUMN
     found = {path: _columns(files, number) for number, path in enumerate(files.paths)}
-    without = [path for path, columns in found.items() if columns and LABEL_COLUMN not in columns]
+    without = [path for path, columns in found.items() if columns and column not in columns]
     if not without and any(found.values()):
-        return replace(files, label_column=LABEL_COLUMN), ""
+        return replace(files, label_column=column), ""
     if len(without) == len(found) or not without:
         return files, ""
     others = f" and {len(without) - 1:,} other files have" if len(without) > 1 else " has"
-    return files, f"labels are not used: {printable(without[0])}{others} no column {LABEL_COLUMN!r}"
+    return files, f"labels are not used: {printable(without[0])}{others} no column {column!r}"
 
 
 def _columns(files: TextFiles, number: int) -> Sequence[str]:
@@ -205,7 +206,7 @@ def read_corpus(
     text_column: str = TEXT_COLUMN,
     label_column: str | None = None,
     encoding: str = "utf-8",
-    labels: bool = True,
+    labels: bool | None = True,
 ) -> Corpus:
     """Read a corpus from files.
 
@@ -217,7 +218,7 @@ def read_corpus(
         text_column: column or field of the texts.
         label_column: of the labels; None: `label` where there is one, else the corpus is unlabelled.
         encoding: any name that Python knows.
-        labels: False reads the texts alone.
+        labels: False reads the texts alone; None: also where the files lack the column.
 
     Examples:
         >>> from wfalens import read_corpus
@@ -226,8 +227,8 @@ def read_corpus(
         ('ham', 'spam')
     """
     files = TextFiles.find(str(path), text_column, encoding)
-    if labels:
-        files, remark = with_labels(files, label_column)
+    if labels is not False:
+        files, remark = with_labels(files, label_column, required=labels is True)
         if remark:
             raise InputError(
                 f"{remark}; name the column of labels with label_column=, or read the texts alone with labels=False",
