@@ -15,7 +15,7 @@ from common import arguments, data_sets, finish, show, trained_model, word_vecto
 from wfalens.extraction import Stochastic, extract
 from wfalens.robustness.attack import RECIPES
 from wfalens.robustness.attack.attack_result import AttackResult
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.text import Corpus
 
 # isort: split
@@ -41,7 +41,7 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
     outcomes, result = [], {}
     for recipe in RECIPES:
         for k in (1, 2):
-            outcome = run_attack(recipe, k, context.recipe(recipe, k), model, part)
+            outcome = run_attack(recipe, k, context.recipe(recipe, k), Originals.of(model, part))
             outcomes.append(outcome)
             summary = asdict(outcome.rates)
             keys = ("asr_all", "asr_correct", "words_changed", "queries", "accuracy_before", "accuracy_after")

@@ -24,7 +24,7 @@ from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext
 from wfalens.robustness.attack.recipes import Candidates, Change, Search, Target, WordReplacements
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 
 # isort: split
 from benchmarks.paper.paper_attacks import (  # `common` has put the project's root on the path
@@ -118,7 +118,7 @@ def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:
     for tries in (1, 5):
         for k in (1, 2):
             for ranking, search in searches(context, k, tries, name != "jigsaw_toxic").items():
-                summary = asdict(run_attack(ranking, k, search, model, part).rates)
+                summary = asdict(run_attack(ranking, k, search, Originals.of(model, part)).rates)
                 row = {key: summary[key] for key in ("asr_all", "asr_correct", "words_changed", "queries")}
                 result[f"{ranking}, k = {k}, tries = {tries}"] = row
                 print(f"{name}: {ranking} k={k} tries={tries} {row['asr_correct']:.3f}", file=sys.stderr)

@@ -48,7 +48,7 @@ from wfalens.monitoring import (
 )
 from wfalens.monitoring.novelty import Answers, text_signals
 from wfalens.robustness.attack import AttackContext
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.text import Corpus, load_dataset
 
 KINDS = ("guided", "greedy", "random-word")
@@ -81,7 +81,7 @@ class Attacked:
         corpus = self.halves[half]
         ids = self.model.encoder.encode(corpus.texts)
         if kind is not None:
-            outcome = run_attack(kind, CHANGES, self.context.recipe(kind, CHANGES), self.model, corpus)
+            outcome = run_attack(kind, CHANGES, self.context.recipe(kind, CHANGES), Originals.of(self.model, corpus))
             felled = [list(each.after) for each in outcome.examples if each.status == "succeeded"]
             ids = self.model.encoder.vocabulary.encode(felled)
         _, ids = ids.nonempty()

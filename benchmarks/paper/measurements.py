@@ -199,11 +199,13 @@ def pretraining(experiment: Experiment, start: str) -> Result:
 
 def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Result:
     """Success of a recipe; as in the paper, a text without an allowed replacement counts as a failure."""
-    from wfalens.robustness.attack.run_attack import run_attack
+    from wfalens.robustness.attack.run_attack import Originals, run_attack
 
     context = experiment.context(**_AUTOMATA[automaton])
     texts = experiment.test.sample(experiment.scale.attack_texts, experiment.seed)
-    outcome = run_attack(recipe, k, context.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
+    outcome = run_attack(
+        recipe, k, context.recipe(recipe, k), Originals.of(experiment.model, texts), seed=experiment.seed
+    )
     summary = asdict(outcome.rates)
     return {name: summary[name] or 0.0 for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
         "texts": len(texts)

@@ -20,7 +20,7 @@ from tests.readable import negation
 from wfalens import RNNConfig, Stochastic, TextEncoder, extract, wrap
 from wfalens.export import FORMATS, unescape
 from wfalens.models import Trainer
-from wfalens.robustness import determinise, minimal_but_for_the_empty_text
+from wfalens.robustness import learn_machine, minimal_but_for_the_empty_text
 from wfalens.text import Corpus, load_dataset, wordllama_vectors
 from wfalens.text.datasets import newsroom
 
@@ -304,7 +304,7 @@ def machine_of_ones():
 
     model = wrap(only_ones, vocab=TextEncoder.of_texts(texts, "whitespace"), classes=("no", "yes"), reads="tokens")
     wfa = extract(model, texts, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs"))
-    return {"wfa": wfa, "known": minimal_but_for_the_empty_text(determinise(wfa, ("0", "1")))}
+    return {"wfa": wfa, "known": minimal_but_for_the_empty_text(learn_machine(wfa, ("0", "1")).machine)}
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_the_python_of_a_page_runs_on_files_of_these_names(name, spam, monkeypat
     if name == "strings.md":
         known = {"names": Corpus.of(["anna", "otto", "hannah", "bob"] * 20), "test_names": ["anna", "nah"]}
     for block in re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(), re.DOTALL):
-        if "determinise" in block:  # about machines over two letters
+        if "learn_machine" in block:  # about machines over two letters
             known |= machine_of_ones()
         exec(block, known)  # noqa: S102 - our own text
     printed = capsys.readouterr().out

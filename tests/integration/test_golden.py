@@ -37,7 +37,7 @@ from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
 from wfalens.extraction import completion_method
 from wfalens.robustness import attack
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.robustness.certify.certificate import certify
 
 EXPECTED = Path(__file__).parent.parent / "golden" / "expected"
@@ -265,8 +265,8 @@ def model_check(wfa, name, class_name, count):
     return told | {"witness": list(found.witness.words), "reached": found.witness.value}
 
 
-def machine(wfa, way):
-    found = verification.minimal(verification.determinise(wfa, way=way, depth=3))
+def likeliest_machine(wfa):
+    found = verification.learn_machine(wfa, algorithm="likely").machine
     return {"transitions": found.transitions, "outputs": found.outputs}
 
 
@@ -432,7 +432,7 @@ def attacked(wfa, model, recipe):
     first, second = (np.array([wfa.encoder.vocabulary.id_of(pair[at]) for pair in ALLOWED], np.int32) for at in (0, 1))
     near = attack.Candidates.of_pairs(wfa, first, second, np.array([pair[2] for pair in ALLOWED], np.float32))
     arsenal = attack.AttackContext(wfa, near.only_best(near.semantic), near.within(0.25), near.within(1.0))
-    found = run_attack(recipe, 2, arsenal.recipe(recipe, 2), model, build.texts_of(), seed=4)
+    found = run_attack(recipe, 2, arsenal.recipe(recipe, 2), Originals.of(model, build.texts_of()), seed=4)
     return outcome(found)
 
 
@@ -440,7 +440,7 @@ def attacked_by_edits(wfa, model, recipe):
     texts = [text.replace("<end>", "") for text in LETTERS]
     labels = model.predict(texts).tolist()
     corpus = build.Corpus.of(texts, labels, model.class_names)
-    return outcome(run_attack(recipe, 2, attack.EDIT_RECIPES[recipe](wfa, 2), model, corpus, seed=4))
+    return outcome(run_attack(recipe, 2, attack.EDIT_RECIPES[recipe](wfa, 2), Originals.of(model, corpus), seed=4))
 
 
 def outcome(found):
@@ -666,8 +666,7 @@ def figures_of_letters() -> dict[str, Figure]:
         "counterfactuals": lambda: [counterfactuals(wfa(), text) for text in LETTERS[:4]],
         "certificates, 1 edit": lambda: character_certificates(wfa(), LETTERS, 1),
         "certificates, 2 edits": lambda: character_certificates(wfa(), ["abba", "dd"], 2),
-        "machine by behaviour": lambda: machine(wfa(), "behaviour"),
-        "machine by likely states": lambda: machine(wfa(), "likely"),
+        "machine by likely states": lambda: likeliest_machine(wfa()),
         **{
             f"attack {each}": lambda each=each: attacked_by_edits(wfa(), wfa(), each)
             for each in ("guided", "greedy", "random-tries")

@@ -11,13 +11,13 @@ from tests.automata import linear_sample, sample
 from tests.errors import raises
 from wfalens.extraction import Stochastic, extract
 from wfalens.models.inference import trace_by_steps
+from wfalens.robustness import learn_machine
 from wfalens.robustness.dfa import (
     Machine,
     minimal,
     minimal_but_for_the_empty_text,
     shortest_difference,
 )
-from wfalens.robustness.dfa_learning import determinise
 from wfalens.text import TextEncoder, Vocabulary
 from wfalens.text.datasets import tomita
 
@@ -144,26 +144,24 @@ def extracted(number):
 
 
 @pytest.mark.parametrize("number", tomita.TOMITA)
-@pytest.mark.parametrize("way", ["behaviour", "likely"])
-def test_the_language_of_a_perfect_model_comes_back(number, way):
+@pytest.mark.parametrize("algorithm", ["lstar", "likely"])
+def test_the_language_of_a_perfect_model_comes_back(number, algorithm):
     wfa = extracted(number)
-    found = minimal_but_for_the_empty_text(determinise(wfa, "01", way=way))
+    learned = learn_machine(wfa, "01", algorithm=algorithm, samples=200)
+    found = minimal_but_for_the_empty_text(learned.machine)
     assert shortest_difference(found, known(number), empty=False) is None
     assert len(found) == len(known(number)) < wfa.states
 
 
 def test_what_cannot_be_determinised_is_refused():
-    wfa = sample("fit", 0, n=8, words=40).wfa
     with raises("not-stochastic"):
-        determinise(linear_sample(0).wfa)
-    with raises("option-value"):
-        determinise(wfa, way="magic")
+        learn_machine(linear_sample(0).wfa, algorithm="likely")
     with raises("unknown-letter"):
-        determinise(wfa, ["zz"])
-    with raises("depth"):
-        determinise(wfa)
+        learn_machine(sample("fit", 0, n=8, words=40).wfa, ["zz"])
+    with raises("letters"):
+        learn_machine(sample("fit", 0, n=8, words=110).wfa)
     with raises("states"):
-        determinise(extracted(3), "01", most=3)
+        learn_machine(extracted(3), "01", states=3)
     with raises("unknown-letter"):
         known(1).read("x")
     with raises("machine"):

@@ -20,7 +20,7 @@ from wfalens.monitoring.monitoring_options import ATTACKS, DetectOptions
 from wfalens.progress import shown
 from wfalens.results import Result, plain
 from wfalens.robustness.attack.recipes import AttackContext
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.storage import file_text, write_atomically
 from wfalens.text.corpus import Corpus
 from wfalens.text.word_vectors import WordVectors
@@ -179,7 +179,7 @@ def detect(
         if kind is not None:
             context = AttackContext.prepare(wfa, near, only=np.unique(ids.values))
             search = context.recipe(kind, options.changes)
-            found = run_attack(kind, options.changes, search, model, corpus, seed=seed)
+            found = run_attack(kind, options.changes, search, Originals.of(model, corpus), seed=seed)
             ids = model.encoder.vocabulary.encode([list(each.after) for each in found.successes])
         _, ids = ids.nonempty()
         if len(ids) == 0:

@@ -11,9 +11,7 @@ from .dfa import minimal as minimal
 from .dfa import minimal_but_for_the_empty_text as minimal_but_for_the_empty_text
 from .dfa import read_machine as read_machine
 from .dfa import shortest_difference as shortest_difference
-from .dfa_learning import determinise as determinise
 from .dfa_learning import learn_machine as learn_machine
-from .dfa_learning import measure_machine as measure_machine
 from .difference import compare as compare
 from .model_check import Question as Question
 from .model_check import check as check

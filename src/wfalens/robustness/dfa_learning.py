@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +34,10 @@ from wfalens.validation import check_choice
 
 Word = tuple[int, ...]  # letter numbers
 ALGORITHMS = LSTAR, KV, LIKELY = ("lstar", "kv", "likely")
-BEHAVIOUR = "behaviour"
 _ROUNDS = 500
 _FRESH = 1000  # words in a search for a difference
 _LOSS = 0.002  # share of words that a smaller partial machine may err on beyond the best
 _MOST_LETTERS = 100
-_MOST_CONTINUATIONS = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,32 +125,17 @@ def learn_machine(
     if algorithm == LIKELY:
         if not isinstance(model, WFA):
             raise InputError("the likeliest states are those of an automaton; give one", code="model")
-        machine = minimal(determinise(model, queries.letters, way=LIKELY))
+        machine = minimal(likeliest_states(model, queries))
     elif algorithm == KV:
         machine = _learn_by_kv(queries, source, rng)
     else:
         machine, errs = _learn_by_lstar(queries, source, rng, states, partial)
     if len(machine) > states:
         raise InputError(f"the machine has {len(machine):,} states, more than {states:,}; allow more", code="states")
-    asked = 0 if algorithm == LIKELY else queries.count
-    guarantee = measure_machine(machine, model, texts=texts, samples=samples, seed=seed)
+    asked, fresh = queries.count, _words(source.drawn(samples, np.random.default_rng([seed, 1])))
+    guarantee = Guarantee(samples - len(_differing(machine, queries, fresh)), samples, source.about)
     is_partial = errs or guarantee.agreed < guarantee.texts
     return LearnedMachine(machine, is_partial, asked, guarantee, tuple(model.class_names))
-
-
-def measure_machine(
-    machine: Machine,
-    model: PrefixClassifier | WFA,
-    *,
-    texts: Ragged[np.int32] | None = None,
-    samples: int = 2000,
-    seed: int = 0,
-) -> Guarantee:
-    """How often a machine, however it came about, gives the model's class on fresh words."""
-    queries = Queries(model, machine.letters)
-    source = word_source(queries, texts)
-    fresh = _words(source.drawn(samples, np.random.default_rng([seed, 1])))
-    return Guarantee(samples - len(_differing(machine, queries, fresh)), samples, source.about)
 
 
 class Queries:
@@ -197,7 +179,7 @@ class Queries:
         return np.asarray(final_outputs(self._model, ids).argmax(1))
 
 
-def _table(queries: Queries, continuations: Sequence[Word] = ((),)) -> Any:
+def _table(queries: Queries) -> Any:
     """AALpy's observation table of prefixes by continuations, whose cells are filled in one batch."""
     _require_aalpy()
     from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
@@ -209,7 +191,6 @@ def _table(queries: Queries, continuations: Sequence[Word] = ((),)) -> Any:
             super().update_obs_table(s_set, e_set)
 
     table = Table(list(range(len(queries.letters))), queries, "moore")
-    table.E = list(continuations)
     table.update_obs_table()
     return table
 
@@ -340,37 +321,9 @@ def _all_letters(model: PrefixClassifier | WFA) -> list[str]:
     return words
 
 
-def determinise(
-    wfa: WFA, letters: Sequence[str] | None = None, *, way: str = BEHAVIOUR, depth: int = 6, most: int = 1000
-) -> Machine:
-    """A machine that reads `letters` (default: all words seen in extraction) as the automaton does; not minimal yet.
-
-    *likely* follows the likeliest state after every letter. *behaviour* distinguishes prefixes by the classes that the
-    automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode (by AALpy's table);
-    it needs no rows that are nearly deterministic.
-
-    depth  behaviour: length of the continuations by which prefixes are distinguished
-    most   behaviour: states at which the search gives up
-    """
+def likeliest_states(wfa: WFA, queries: Queries) -> Machine:
+    """The states of a stochastic automaton, each followed by the likeliest one after every letter; not minimal yet."""
     automaton = stochastic_only(wfa, "determinised").wfa
-    check_choice("way", way, (BEHAVIOUR, LIKELY))
-    if letters is None:
-        vocabulary = automaton.encoder.vocabulary
-        letters = [vocabulary.words[at] for at in np.flatnonzero(automaton.word_counts) if at > UNKNOWN]
-    queries = Queries(automaton, letters)
-    if way == LIKELY:
-        targets = automaton.matrices(queries.ids).argmax(2)  # (letters, n)
-        outputs = automaton.decide(automaton.read_out(np.eye(automaton.states)))
-        return Machine(queries.letters, tuple(map(tuple, targets.T.tolist())), tuple(outputs.tolist()))
-    if sum(len(letters) ** length for length in range(depth + 1)) > _MOST_CONTINUATIONS:
-        raise InputError(
-            f"{len(letters)} letters have too many continuations of length {depth}; lower the depth", code="depth"
-        )
-    numbers = range(len(letters))
-    table = _table(queries, [word for length in range(depth + 1) for word in product(numbers, repeat=length)])
-    if not _close(table, most):
-        raise InputError(
-            f"after {most:,} states there are still new ones: no small machine reads as the automaton does",
-            code="states",
-        )
-    return _from_aalpy(table.gen_hypothesis(), queries.letters)
+    targets = automaton.matrices(queries.ids).argmax(2)  # (letters, n)
+    outputs = automaton.decide(automaton.read_out(np.eye(automaton.states)))
+    return Machine(queries.letters, tuple(map(tuple, targets.T.tolist())), tuple(outputs.tolist()))

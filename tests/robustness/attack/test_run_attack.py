@@ -21,9 +21,8 @@ from wfalens.robustness.attack.attack_result import (
     RecipeResult,
 )
 from wfalens.robustness.attack.recipes import Search
-from wfalens.robustness.attack.run_attack import run_attack
-from wfalens.scale import RunConfig
-from wfalens.text import Corpus, TextEncoder, load_dataset
+from wfalens.robustness.attack.run_attack import Originals, run_attack
+from wfalens.text import Corpus, TextEncoder, WordVectors, load_dataset
 from wfalens.text.datasets import newsroom
 
 BOUNDS = AttackOptions(weak=0.2, strong=0.3, min_transition=0.001)
@@ -104,7 +103,7 @@ def test_quantiles_leave_candidates_whatever_the_size_of_the_automaton(setting, 
     wfa = extract(model, load_dataset("newsroom"), Paper(states=states))
     context = AttackContext.prepare(wfa, near)
     for recipe in RECIPES:
-        outcome = run_attack(recipe, 1, context.recipe(recipe, 1), model, corpus.subset(np.arange(40)))
+        outcome = run_attack(recipe, 1, context.recipe(recipe, 1), Originals.of(model, corpus.subset(np.arange(40))))
         assert outcome.rates.tried > 0
 
 
@@ -112,7 +111,7 @@ def test_controls_get_as_many_tries_as_what_they_control(setting, context):
     model, _, _, corpus = setting
     for recipe, controls in {"strong": ["random-order", "random-word"], "guided": ["random-tries"]}.items():
         found = {
-            name: run_attack(name, 1, context.recipe(name, 1), model, corpus.subset(np.arange(80)))
+            name: run_attack(name, 1, context.recipe(name, 1), Originals.of(model, corpus.subset(np.arange(80))))
             for name in [recipe, *controls]
         }
         for control in controls:
@@ -127,7 +126,7 @@ def test_controls_get_as_many_tries_as_what_they_control(setting, context):
 def test_every_recipe_tells_the_truth(setting, context, recipe, k):
     model, wfa, vectors, corpus = setting
     corpus = corpus.subset(np.arange(60))
-    outcome = run_attack(recipe, k, context.recipe(recipe, k), model, corpus)
+    outcome = run_attack(recipe, k, context.recipe(recipe, k), Originals.of(model, corpus))
     assert len(outcome.examples) == len(corpus)
     for example, text, label in zip(outcome.examples, corpus.texts, corpus.labels, strict=True):
         truth = corpus.class_names[label]
@@ -156,7 +155,7 @@ def test_every_recipe_tells_the_truth(setting, context, recipe, k):
 def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, context):
     model, _, _, corpus = setting
     rates = {
-        recipe: run_attack(recipe, 1, context.recipe(recipe, 1), model, corpus).rates
+        recipe: run_attack(recipe, 1, context.recipe(recipe, 1), Originals.of(model, corpus)).rates
         for recipe in ("random-order", "random-word", "strong", "guided-once", "guided", "greedy")
     }
     assert rates["guided-once"].asr_correct > rates["strong"].asr_correct
@@ -167,25 +166,51 @@ def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, context
 
 def test_the_budget_bounds_the_queries(setting, context):
     model, _, _, corpus = setting
-    outcome = run_attack("greedy", 2, context.recipe("greedy", 2), model, corpus.subset(np.arange(40)), budget=3)
+    outcome = run_attack(
+        "greedy", 2, context.recipe("greedy", 2), Originals.of(model, corpus.subset(np.arange(40))), budget=3
+    )
     assert max(example.queries for example in outcome.examples) <= 3
 
 
 def test_same_seed_same_attack(setting, context):
     model, _, _, corpus = setting
     part = corpus.subset(np.arange(40))
-    runs = [run_attack("random-word", 1, context.recipe("random-word", 1), model, part, seed=3) for _ in range(2)]
+    runs = [
+        run_attack("random-word", 1, context.recipe("random-word", 1), Originals.of(model, part), seed=3)
+        for _ in range(2)
+    ]
     assert runs[0].examples == runs[1].examples
 
 
-def test_the_outcome_does_not_depend_on_the_engine(setting, context, monkeypatch):
+def test_texts_are_attacked_in_batches(setting, context, monkeypatch):
     model, _, _, corpus = setting
+    originals, search = Originals.of(model, corpus.subset(np.arange(60))), context.recipe("guided", 2)
+    whole = run_attack("guided", 2, search, originals)
     monkeypatch.setattr(sys.modules["wfalens.robustness.attack.run_attack"], "_TEXTS_AT_ONCE", 16)
-    part, search = corpus.subset(np.arange(60)), context.recipe("random-word", 2)
-    runs = (None, RunConfig(engine="threads", workers=3))
-    outcomes = [run_attack("random-word", 2, search, model, part, run=run) for run in runs]
-    assert outcomes[0].examples == outcomes[1].examples
-    assert len(outcomes[0].examples) == 60
+    assert run_attack("guided", 2, search, originals).examples == whole.examples
+    assert len(whole.examples) == 60
+
+
+@pytest.mark.parametrize("labels", [["yes"] * 4, None])
+def test_a_model_is_asked_for_the_texts_as_they_are_once_for_all_recipes(labels):
+    asked = []
+
+    def scored(texts: list[str]):
+        asked.extend(texts)
+        good = np.array([0.1 if "bad" in text else 0.9 if "good" in text else 0.8 for text in texts])
+        return np.stack([1 - good, good], 1)
+
+    texts = ["a good film", "the good plot", "good", "a film"]
+    encoder = TextEncoder.of_texts([*texts, "bad fine"], "basic_english")
+    model = wrap(scored, vocab=encoder, classes=("no", "yes"), reads="text", name="scored")
+    wfa = extract(model, texts, Paper(states=2))
+    vectors = WordVectors(encoder.vocabulary.words[2:], np.ones((len(encoder.vocabulary) - 2, 2), np.float32))
+    asked.clear()
+    corpus = Corpus.of(texts) if labels is None else Corpus.of(texts, labels, ("no", "yes"))
+    recipes = ("strong", "random-word", "guided")
+    found = attack(model, corpus, wfa, recipes, AttackOptions(min_transition=0), vectors=vectors)
+    assert [asked.count(text) for text in texts] == [1] * 4
+    assert all(each.rates.texts == 4 and each.rates.skipped == 0 for each in found.recipes)
 
 
 def test_summary_by_hand():
@@ -222,9 +247,9 @@ def test_bad_input_is_refused(setting, context):
         AttackContext.prepare(wfa, nearness_of(wfa, vectors), AttackOptions(weak="weak"))
     search = context.recipe("weak", 1)
     with raises("no-labels"):
-        run_attack("weak", 1, search, model, Corpus.of(corpus.texts))
+        run_attack("weak", 1, search, Originals.of(model, Corpus.of(corpus.texts)))
     with raises("no-words"):
-        run_attack("weak", 1, search, model, Corpus.of([" "], ["us"], corpus.class_names))
+        run_attack("weak", 1, search, Originals.of(model, Corpus.of([" "], ["us"], corpus.class_names)))
 
 
 def test_the_door_runs_recipes_and_uses_the_models_classes_where_there_are_no_labels(setting):
@@ -249,8 +274,7 @@ def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near)
         "guided",
         2,
         AttackContext.prepare(wfa, near, AttackOptions(weak=0, strong=0)).recipe("guided", 2),
-        model,
-        corpus,
+        Originals.of(model, corpus),
     )
     assert (outcome.examples[0].status, outcome.examples[0].queries) == (FAILED, 0)
     total = outcome.rates
@@ -276,6 +300,8 @@ def test_a_model_of_strings_reads_unchanged_words_as_they_were_written():
 
     encoder = TextEncoder.of_texts(["a good film", "bad"], "basic_english")
     model = wrap(scored, vocab=encoder, classes=("no", "yes"), reads="text", name="scored")
-    result = run_attack("first", 1, First(), model, Corpus.of(["A  GOOD, unheard film!"], ["yes"], ("no", "yes")))
+    result = run_attack(
+        "first", 1, First(), Originals.of(model, Corpus.of(["A  GOOD, unheard film!"], ["yes"], ("no", "yes")))
+    )
     assert asked == ["A  GOOD, unheard film!", "bad  GOOD, unheard film!"]
     assert [each.status for each in result.examples] == [SUCCEEDED]

@@ -8,7 +8,7 @@ from wfalens.extraction import Stochastic, extract
 from wfalens.models import wrap
 from wfalens.robustness.attack import EDIT_RECIPES, attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
 
@@ -29,7 +29,7 @@ def pair(request):
 
 
 def run_edit_attack(recipe, k, wfa, model, corpus, **options):
-    return run_attack(recipe, k, EDIT_RECIPES[recipe](wfa, k), model, corpus, **options)
+    return run_attack(recipe, k, EDIT_RECIPES[recipe](wfa, k), Originals.of(model, corpus), **options)
 
 
 @pytest.mark.parametrize("recipe", EDIT_RECIPES)

@@ -12,7 +12,7 @@ from wfalens.explanation.findings.claims import estimate
 from wfalens.report.study import Study
 from wfalens.robustness.attack.attack_result import SKIPPED, SUCCEEDED, Example, RecipeResult
 from wfalens.robustness.attack.recipes import EDIT_RECIPES, AttackContext
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import Originals, run_attack
 from wfalens.text.character_edits import reads_characters
 
 _CHANCE = 0.05
@@ -46,7 +46,8 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60) -> dict[str, 
             "farthest": round(study.nearness.farthest, 3),
             "candidates": len(context.strong.word),
         }
-    outcomes = [run_attack(name, 1, search, study.classifier, corpus, seed=seed) for name, search in searches.items()]
+    originals = Originals.of(study.classifier, corpus)
+    outcomes = [run_attack(name, 1, search, originals, seed=seed) for name, search in searches.items()]
     return {
         **candidates,
         "texts": len(corpus),

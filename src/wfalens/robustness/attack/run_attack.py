@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,6 @@ from wfalens.ragged import Ragged
 from wfalens.robustness.attack.attack_options import AttackOptions
 from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, AttackResult, Example, RecipeResult
 from wfalens.robustness.attack.recipes import EDIT_RECIPES, RECIPES, AttackContext, Search, Target
-from wfalens.scale.map_blocks import BlockTask, map_jobs
-from wfalens.scale.run_config import RunConfig
 from wfalens.scale.sample import NO_LIMIT, draws
 from wfalens.text.blocks import classes_of
 from wfalens.text.character_edits import reads_characters
@@ -48,7 +46,6 @@ def attack(
     vectors: WordVectors | None = None,
     limit: int | None = None,
     seed: int = 0,
-    run: RunConfig | None = None,
     progress: bool = False,
 ) -> AttackResult:
     """Change a few words of each text by similar ones so that the model errs; the automaton guides the search.
@@ -64,7 +61,6 @@ def attack(
         vectors: word vectors that say which words are near in meaning; None: WordLlama.
         limit: attack only so many texts, drawn at random; files of any size are then read once and not held.
         seed: of all random draws.
-        run: runs batches of texts side by side: engine and workers.
         progress: show a progress bar.
 
     Examples:
@@ -79,7 +75,7 @@ def attack(
     for name in recipes:
         check_choice("recipe", name, RECIPES)
     with display.shown(progress):
-        corpus = _labelled(model, _chosen(texts, tuple(model.class_names), limit, seed))
+        corpus = _chosen(texts, tuple(model.class_names), limit, seed)
         if wfa is None:
             wfa = extract(model, corpus, seed=seed)
         check_pair(wfa, model)
@@ -98,11 +94,14 @@ def attack(
                 )
             unit, changed = "words", f"near words by {near.source}"
             searches = [(name, context.recipe(name, options.changes)) for name in recipes]
+        if corpus.labels is None:
+            display.say(f"{corpus.name} has no labels: the model's own classes count as true")
+        originals = Originals.of(model, corpus, own_classes=corpus.labels is None)
         results = tuple(
-            run_attack(name, options.changes, search, model, corpus, budget=options.budget, seed=seed, run=run)
+            run_attack(name, options.changes, search, originals, budget=options.budget, seed=seed)
             for name, search in searches
         )
-        return AttackResult(corpus.name, len(corpus), changed, unit, results)
+        return AttackResult(corpus.name, len(originals.texts), changed, unit, results)
 
 
 def _edit_searches(wfa: WFA, recipes: tuple[str, ...], options: AttackOptions) -> list[tuple[str, Search]]:
@@ -124,16 +123,6 @@ def _chosen(
             raise InputError(f"say how many texts of {texts.name} to attack: give a limit", code="no-limit")
         return draw_texts(texts, limit, classes, seed=seed)
     return (texts if isinstance(texts, Corpus) else Corpus.of(texts, name="texts")).sample(limit, seed)
-
-
-def _labelled(model: PrefixClassifier, corpus: Corpus) -> Corpus:
-    """Texts with labels; those of the model where there are none."""
-    if corpus.labels is not None:
-        return corpus
-    display.say(f"{corpus.name} has no labels: the model's own classes count as true")
-    worded, ids = require_words(model.encoder.encode(corpus.texts), corpus.name)
-    labels = text_outputs(model, corpus.texts, worded, ids).argmax(1)
-    return Corpus(tuple(corpus.texts[at] for at in worded), labels, tuple(model.class_names), corpus.name)
 
 
 def draw_texts(files: TextFiles, number: int, class_names: Sequence[str], *, seed: int = 0) -> Corpus:
@@ -168,113 +157,93 @@ def draw_texts(files: TextFiles, number: int, class_names: Sequence[str], *, see
     return Corpus(tuple(text for *_, text, _ in chosen), labels, tuple(class_names), files.name)
 
 
-class _Batch(NamedTuple):
-    """Texts that are attacked together, with their true classes."""
+@dataclass(frozen=True, eq=False)
+class Originals:
+    """Texts to attack, with what the model makes of them as they are: asked once, whatever the number of recipes."""
 
-    number: int
-    texts: list[str]
+    model: PrefixClassifier
+    texts: tuple[str, ...]
     ids: Ragged[np.int32]
     written: Ragged[np.int32]  # the same words as a model that reads texts knows them
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64]  # (texts,): the true classes
+    outputs: NDArray[np.float32]  # (texts, C)
 
-    def shown(self, at: int, target: Target) -> NDArray[np.int32]:
-        """What the model is to read: words that the attack has not changed stand as they were written."""
-        changed = target.ids != self.ids[at]
-        return np.where(changed, target.ids, self.written[at])
+    @classmethod
+    def of(cls, model: PrefixClassifier, corpus: Corpus, *, own_classes: bool = False) -> Originals:
+        """Those that have words. `own_classes`: the model's own classes count as true, else the labels."""
+        labels = None if own_classes else corpus.labels_in(model.class_names)
+        worded, ids = require_words(model.encoder.encode(corpus.texts), corpus.name)
+        written = encoded(model, corpus.texts).take(worded)
+        outputs = last_outputs(model, written)
+        truth = outputs.argmax(1) if labels is None else labels[worded]
+        return cls(model, tuple(corpus.texts[at] for at in worded), ids, written, truth, outputs)
+
+    def take(self, rows: NDArray[np.int64]) -> Originals:
+        texts, ids, written = tuple(self.texts[row] for row in rows), self.ids.take(rows), self.written.take(rows)
+        return Originals(self.model, texts, ids, written, self.labels[rows], self.outputs[rows])
 
 
 def run_attack(
-    name: str,
-    k: int,
-    search: Search,
-    model: PrefixClassifier,
-    corpus: Corpus,
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-    run: RunConfig | None = None,
+    name: str, k: int, search: Search, originals: Originals, *, budget: int | None = None, seed: int = 0
 ) -> RecipeResult:
     """Attack every text that the model classifies correctly; the others are skipped.
 
     An attack succeeds when the model's class is no longer the true one. In each round the proposals are tried in
     batches over all texts that are still correct; the best one is kept for the next round. `budget` bounds
-    the model queries per text. With a run, batches of texts run side by side; each batch draws its own
-    random numbers, so that the result does not depend on the workers.
+    the model queries per text.
     """
-    labels = corpus.labels_in(model.class_names)
-    worded, ids = require_words(model.encoder.encode(corpus.texts), corpus.name)
-    written = encoded(model, corpus.texts).take(worded)
-    batches, size = [], _TEXTS_AT_ONCE if search.replaces_words else _EDITED_AT_ONCE
-    for number, start in enumerate(range(0, len(worded), size)):
-        items = worded[start : start + size]
-        some_ids, as_written = (each.take(np.arange(start, start + len(items))) for each in (ids, written))
-        batches.append(_Batch(number, [corpus.texts[at] for at in items], some_ids, as_written, labels[items]))
-    title, results = f"attacking ({name}, k = {k})", dict[int, list[Example]]()
-    task = _AttackTask(search, model, budget, seed)
-    if run is None:
-        for batch in display.track(batches, title):
-            results[batch.number] = task.attack(batch)
-    else:
-        work = BlockTask(
-            title=title,
-            task=task,
-            name=lambda batch: f"attacking texts of {corpus.name}, batch {batch.number + 1} of {len(batches)}",
-        )
-        results |= {batch.number: examples for batch, examples in map_jobs(work, batches, run)}
-    return RecipeResult(name, k, tuple(example for number in sorted(results) for example in results[number]))
+    examples, size = list[Example](), _TEXTS_AT_ONCE if search.replaces_words else _EDITED_AT_ONCE
+    starts = range(0, len(originals.texts), size)
+    for number, start in enumerate(display.track(starts, f"attacking ({name}, k = {k})")):
+        batch = originals.take(np.arange(start, min(start + size, len(originals.texts))))
+        examples += _Attack(search, batch, budget, np.random.default_rng([seed, number])).examples()
+    return RecipeResult(name, k, tuple(examples))
 
 
 @dataclass(frozen=True, eq=False)
-class _AttackTask:
-    """Attacks batches of texts, here or on a worker."""
+class _Attack:
+    """Texts that are attacked together."""
 
     search: Search
-    model: PrefixClassifier
+    batch: Originals
     budget: int | None
-    seed: int
+    rng: np.random.Generator
 
-    def prepare(self) -> Callable[[_Batch], list[Example]]:
-        return self.attack
-
-    def attack(self, batch: _Batch) -> list[Example]:
-        rng = np.random.default_rng([self.seed, batch.number])
-        before = last_outputs(self.model, batch.written)
-        after, queries = before.copy(), np.zeros(len(before), np.int64)
+    def examples(self) -> list[Example]:
+        batch = self.batch
+        before, after, queries = batch.outputs, batch.outputs.copy(), np.zeros(len(batch.texts), np.int64)
         rows = zip(batch.ids, batch.labels.tolist(), batch.texts, strict=True)
         targets = [Target(ids, label, text) for ids, label, text in rows]
         correct = before.argmax(1) == batch.labels
         active = np.flatnonzero(correct).tolist()
         for _ in range(self.search.rounds):
-            plans = {at: self.search.proposals(targets[at], rng) for at in active}
+            plans = {at: self.search.proposals(targets[at], self.rng) for at in active}
             if self.budget is not None:
                 plans = {at: plan[: self.budget - queries[at]] for at, plan in plans.items()}
             active = []
-            for at, (target, output) in self._best(batch, targets, plans, queries).items():
+            for at, (target, output) in self._best(targets, plans, queries).items():
                 targets[at], after[at] = target, output
                 if output.argmax() == target.label:
                     active.append(at)
-        names = self.model.class_names
-        examples = []
-        for at, target in enumerate(targets):
-            status = SKIPPED if not correct[at] else FAILED if after[at].argmax() == target.label else SUCCEEDED
-            examples.append(
-                Example(
-                    status,
-                    *self._tokens(batch.texts[at], target),
-                    target.changed,
-                    names[target.label],
-                    names[int(before[at].argmax())],
-                    float(before[at].max()),
-                    names[int(after[at].argmax())],
-                    float(after[at].max()),
-                    int(queries[at]),
-                    " " if self.search.replaces_words else "",
-                )
+        names = batch.model.class_names
+        return [
+            Example(
+                SKIPPED if not correct[at] else FAILED if after[at].argmax() == target.label else SUCCEEDED,
+                *self._tokens(batch.texts[at], target),
+                target.changed,
+                names[target.label],
+                names[int(before[at].argmax())],
+                float(before[at].max()),
+                names[int(after[at].argmax())],
+                float(after[at].max()),
+                int(queries[at]),
+                " " if self.search.replaces_words else "",
             )
-        return examples
+            for at, target in enumerate(targets)
+        ]
 
     def _best(
-        self, batch: _Batch, targets: list[Target], plans: dict[int, Sequence[Any]], queries: NDArray[np.int64]
+        self, targets: list[Target], plans: dict[int, Sequence[Any]], queries: NDArray[np.int64]
     ) -> dict[int, tuple[Target, NDArray[np.float32]]]:
         """Try proposals in turn, all texts side by side, until one changes the class; else keep the best one."""
         best: dict[int, tuple[Target, NDArray[np.float32]]] = {}
@@ -285,26 +254,34 @@ class _AttackTask:
                 break
             tried = [self.search.applied(targets[at], plans[at][number]) for at in asked]
             queries[asked] += 1
-            for at, target, output in zip(asked, tried, self._outputs(batch, asked, tried), strict=True):
+            for at, target, output in zip(asked, tried, self._outputs(asked, tried), strict=True):
                 if output.argmax() != target.label:
                     succeeded.add(at)
                 if at not in best or at in succeeded or output[target.label] < best[at][1][target.label]:
                     best[at] = target, output
         return best
 
-    def _outputs(self, batch: _Batch, asked: list[int], tried: list[Target]) -> NDArray[np.float32]:
-        """The model's outputs for changed texts; (texts, classes)"""
-        replaced = self.search.replaces_words
-        shown = [batch.shown(at, target) if replaced else target.ids for at, target in zip(asked, tried, strict=True)]
+    def _outputs(self, asked: list[int], tried: list[Target]) -> NDArray[np.float32]:
+        """The model's outputs for changed texts; words that were not changed stand as they were written.
+
+        -> (texts, classes)
+        """
+        batch, replaced = self.batch, self.search.replaces_words
+        pairs = zip(asked, tried, strict=True)
+        shown = [
+            np.where(target.ids != batch.ids[at], target.ids, batch.written[at]) if replaced else target.ids
+            for at, target in pairs
+        ]
         ids = Ragged.from_lengths(np.concatenate(shown), np.array([len(text) for text in shown]))
         if replaced:
-            return last_outputs(self.model, ids)
-        return text_outputs(self.model, [target.text for target in tried], np.arange(len(tried)), ids)
+            return last_outputs(batch.model, ids)
+        return text_outputs(batch.model, [target.text for target in tried], np.arange(len(tried)), ids)
 
     def _tokens(self, text: str, target: Target) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """A text before and after the attack, in words or in characters."""
         if not self.search.replaces_words:
             return tuple(text), tuple(target.text)
-        tokens, words = tuple(self.model.encoder.tokens(text)), self.model.encoder.vocabulary.words
+        encoder = self.batch.model.encoder
+        tokens, words = tuple(encoder.tokens(text)), encoder.vocabulary.words
         changed = (words[target.ids[at]] if at in target.changed else token for at, token in enumerate(tokens))
         return tokens, tuple(changed)
