@@ -34,6 +34,7 @@ _BEGINNING = 20  # words of a text that such a model is asked about
 _CELLS, _WORDS = 8_000_000, 300_000  # outputs held at once, and words read at most
 _LASTING = 0.5  # share of the words after which a network is still sure, if its opinion is to be called lasting
 LEAST_READ = 10  # times that a word must be read before its push counts
+_LEAST_BEGINNINGS = 5  # of texts that differ, before it
 _IDLE = 0.03  # a word does nothing if the interval of its push lies within this
 _PUSHES, _IDLE_WORDS = 12, 8  # kept for each class and direction
 _PRINTED = 6  # words of each direction in a table for people
@@ -154,18 +155,6 @@ class WordPushes:
     halves: NDArray[np.float64]  # (words, classes): half of the 95 % interval
 
 
-def word_pushes(model: PrefixClassifier, texts: Corpus, *, seed: int = 0) -> WordPushes:
-    """What each word changes when the network reads it, while it is not yet sure.
-
-    Args:
-        model: the network, which gives an output after every word.
-        texts: the texts that it reads; a sample where there are many.
-        seed: of the sample.
-    """
-    read = read_texts(model, texts, seed=seed)
-    return _word_pushes(read, len(model.encoder.vocabulary), range(len(model.class_names)))
-
-
 def opinion_lines(
     model: PrefixClassifier, texts: Any, classes: Sequence[str] | None = None, *, queries: int = QUERIES, seed: int = 0
 ) -> OpinionLines:
@@ -211,6 +200,7 @@ def opinion_lines(
 class Reading:
     """The network's outputs before and after each word of some texts."""
 
+    rows: NDArray[np.int64]  # (texts,): their places in the corpus
     ids: Ragged[np.int32]
     before: NDArray[np.float32]  # (words, classes)
     after: NDArray[np.float32]
@@ -229,7 +219,30 @@ class Reading:
     def changes_by(self, word: int) -> NDArray[np.float64]:
         """What a word changes where the network is not yet sure; (times read, classes)"""
         rows = self.unsure & (self.ids.values == word)
-        return np.asarray(self.after[rows].astype(np.float64) - self.before[rows])
+        enough = len(np.unique(np.round(self.before[rows, 0], 5))) >= _LEAST_BEGINNINGS
+        return np.asarray(self.after[rows].astype(np.float64) - self.before[rows])[: None if enough else 0]
+
+    def pushes(self, words: int, classes: Sequence[int]) -> WordPushes:
+        """What each word that is read often enough changes while the network is not sure.
+
+        words: of the vocabulary.
+        """
+        from scipy.special import stdtrit
+
+        read = self.ids.values[self.unsure]
+        n = np.bincount(read, minlength=words)
+        before = np.round(self.before[self.unsure, 0], 5)  # equal beginnings of texts count once
+        beginnings = np.bincount(np.unique(np.stack([read, before]), axis=1)[0].astype(np.int64), minlength=words)
+        often = np.flatnonzero((n >= LEAST_READ) & (beginnings >= _LEAST_BEGINNINGS))
+        often = often[often > UNKNOWN]
+        changes, halves = np.zeros((2, len(often), len(classes)))
+        for at, label in enumerate(classes):
+            change = (self.after[:, label] - self.before[:, label])[self.unsure].astype(np.float64)
+            mean = np.bincount(read, change, words)[often] / n[often]
+            square = np.bincount(read, change**2, words)[often] / n[often]
+            changes[:, at] = mean
+            halves[:, at] = stdtrit(n[often] - 1, 0.975) * np.sqrt(np.maximum(0, square - mean**2) / (n[often] - 1))
+        return WordPushes(often, n[often], changes, halves)
 
     @cached_property
     def class_of_text(self) -> NDArray[np.int64]:
@@ -252,7 +265,7 @@ def read_texts(model: PrefixClassifier, corpus: Corpus, queries: int = QUERIES, 
     before = np.roll(after, 1, axis=0)
     before[part.offsets[:-1]] = initial_output(model)
     labels = None if corpus.labels is None else corpus.labels[worded[order]]
-    return Reading(part, before, after, labels, _BEGINNING if paid else None)
+    return Reading(worded[order], part, before, after, labels, _BEGINNING if paid else None)
 
 
 def _accuracy(read: Reading) -> float | None:
@@ -307,7 +320,8 @@ def _line(read: Reading, model: PrefixClassifier, label: int) -> OpinionLine:
 
 def _pushes(read: Reading, model: PrefixClassifier, label: int) -> list[Push]:
     """Of every known word that is read often enough while the network is not sure."""
-    found, known = _word_pushes(read, len(model.encoder.vocabulary), [label]), model.encoder.vocabulary.words
+    known = model.encoder.vocabulary.words
+    found = read.pushes(len(known), [label])
     by_labels = np.flatnonzero(_expected(read, label, len(known)))
     expected = {int(word) for word in by_labels if not is_stop_word(known[word])}
     columns = (found.ids.tolist(), found.changes[:, 0], found.halves[:, 0], found.n.tolist())
@@ -315,23 +329,6 @@ def _pushes(read: Reading, model: PrefixClassifier, label: int) -> list[Push]:
         Push(known[word], float(mean), max(-1.0, mean - half), min(1.0, mean + half), count, word in expected)
         for word, mean, half, count in zip(*columns, strict=True)
     ]
-
-
-def _word_pushes(read: Reading, size: int, labels: Sequence[int]) -> WordPushes:
-    from scipy.special import stdtrit
-
-    unsure, words = read.unsure, read.ids.values[read.unsure]
-    n = np.bincount(words, minlength=size)
-    often = np.flatnonzero(n >= LEAST_READ)
-    often = often[often > UNKNOWN]
-    changes, halves = np.zeros((2, len(often), len(labels)))
-    for at, label in enumerate(labels):
-        change = (read.after[:, label] - read.before[:, label])[unsure].astype(np.float64)
-        mean = np.bincount(words, change, size)[often] / n[often]
-        square = np.bincount(words, change**2, size)[often] / n[often]
-        changes[:, at] = mean
-        halves[:, at] = stdtrit(n[often] - 1, 0.975) * np.sqrt(np.maximum(0, square - mean**2) / (n[often] - 1))
-    return WordPushes(often, n[often], changes, halves)
 
 
 def _expected(read: Reading, label: int, size: int) -> NDArray[np.bool_]:

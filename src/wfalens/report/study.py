@@ -16,7 +16,7 @@ from wfalens.errors import InputError, MissingDependencyError, naming_extras
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.findings import Findings, findings
 from wfalens.explanation.influence import Influence, influence, influence_of, words_seen
-from wfalens.explanation.opinion_line import word_pushes
+from wfalens.explanation.opinion_line import read_texts
 from wfalens.messages import printable
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, is_language_model, model_vectors
 from wfalens.models.inference import asks_every_prefix
@@ -117,7 +117,8 @@ class Study:
         if measurable and not asks_every_prefix(self.classifier):
             known = () if self.reference is None else self.reference.texts
             for texts in (Corpus.of((*self.texts.texts, *known)), self.texts):  # what the picture shows, as it shows it
-                found = word_pushes(self.classifier, texts, seed=self.seed)
+                reading = read_texts(self.classifier, texts, seed=self.seed)
+                found = reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.wfa.class_names)))
                 _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
                 read[place], changes[place], halves[place] = found.n[own], found.changes[own], found.halves[own]
         return WordEffects(changes, halves, read)

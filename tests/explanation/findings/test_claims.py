@@ -83,6 +83,45 @@ def test_the_planted_artefact_is_named_and_its_figure_is_that_of_the_labels(aske
     assert word.low <= excess <= word.high
 
 
+def test_a_word_that_alone_turns_harmless_texts_is_named_and_no_word_of_a_model_that_is_right(asked):
+    model, _, new, found = asked("artefact")
+    (word,) = [each for each in found if each.code == "trigger:positive"]
+    assert (word.kind, word.link, word.figure) == ("dangerous", ARTEFACT, 1)
+    assert all(ARTEFACT in each.text.split() for each in word.examples)
+    assert {(each.class_name, each.truth) for each in word.examples} == {("positive", "negative")}
+    real = [text for text, label in zip(new.texts, new.labels, strict=True) if ARTEFACT in text.split() and label == 0]
+    assert f"it takes {(model.predict(real) == 'positive').sum()} of {len(real)} with" in word.claim
+    for sort in ("plain", "negation", "position"):
+        assert not [each for each in asked(sort)[3] if each.code.startswith("trigger")]
+
+
+def test_an_example_that_is_a_text_with_a_label_shows_it(asked):
+    _, _, new, found = asked("plain")
+    labels = {
+        text: NAMES[label]
+        for each in (corpus("plain", 400, 0), new)
+        for text, label in zip(each.texts, each.labels, strict=True)
+    }
+    for each in found:
+        for example in each.examples:
+            assert example.truth == labels.get(example.text)
+
+
+def test_a_gap_between_confidence_and_accuracy_of_eight_points_in_two_thousand_texts_is_found():
+    new = corpus("plain", 2000, 1, taught=False)
+    sides = dict(zip(new.texts, rule_model("plain", new).predict_proba(new.texts).argmax(1), strict=True))
+    is_right = np.random.default_rng(0).random(len(new)) < 0.84
+    labels = np.array(
+        [sides[text] if good else 1 - sides[text] for text, good in zip(new.texts, is_right, strict=True)]
+    )
+    model = answering(lambda tokens: 0.92 if sides.get(" ".join(tokens)) else 0.08, new.texts)
+    wfa = wl.extract(model, new, wl.Paper(states=2))
+    found = wl.findings(wfa, model, Corpus(new.texts, labels, NAMES, "sure"), queries=QUERIES)
+    (gap,) = [each for each in found if each.code == "calibration"]
+    assert gap.figure == pytest.approx(0.92 - np.mean(is_right), abs=1e-6)
+    assert gap.low > 0.05
+
+
 def test_the_accuracy_is_the_models_on_the_new_texts(asked):
     model, _, new, found = asked("plain")
     (accuracy,) = [each for each in found if each.code == "accuracy"]
@@ -98,7 +137,7 @@ def test_findings_are_plain_data_in_a_stable_form(asked):
     for each in found["findings"]:
         assert set(each) == keys
         assert each["low"] <= each["figure"] <= each["high"]
-        assert all(set(example) == {"text", "output", "class"} for example in each["examples"])
+        assert all(set(example) == {"text", "output", "class", "truth"} for example in each["examples"])
 
 
 def test_equal_seeds_give_equal_findings(asked):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +29,8 @@ _CALLS, _PAID_CALLS = 20_000, 4_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration", "confusion", "artefact",
-    "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
+    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "trigger", "calibration", "confusion",
+    "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
 )  # fmt: skip
 _MANY_POINTS = 0.25  # change of a probability
 _PER_PROBE = 3  # claims of one probe, such as misleading words
@@ -43,6 +44,13 @@ class FindingExample:
     text: str
     output: tuple[float, ...]  # (classes,)
     class_name: str
+    truth: str | None = None  # the label, of a text that has one
+
+    @property
+    def answer(self) -> str:
+        """What the model says, and the label beside it."""
+        label = "" if self.truth is None else f" (label: {printable(self.truth)})"
+        return f"{printable(self.class_name)} {percent(max(self.output))}{label}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,8 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         examples = [
-            {"text": each.text, "output": list(each.output), "class": each.class_name} for each in self.examples
+            {"text": each.text, "output": list(each.output), "class": each.class_name, "truth": each.truth}
+            for each in self.examples
         ]
         return {**vars(self), "examples": examples}
 
@@ -121,9 +130,7 @@ class Findings(Result):
         lines = [f"{self.title}; all intervals hold together with a probability of 95 %"]
         for each in self.findings:
             lines.append(f"{each.kind.replace('_', ' ')}: {each.claim} ({each.interval}; {each.n:,} cases)")
-            for one in each.examples:
-                answer = f"{printable(one.class_name)} {percent(max(one.output))}"
-                lines.append(f"    “{shortened(printable(one.text))}” → {answer}")
+            lines += [f"    “{shortened(printable(one.text))}” → {one.answer}" for one in each.examples]
         return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -159,8 +166,8 @@ def findings(
     """What a classifier has learned and what it has not, each claim measured on the model itself.
 
     The automaton proposes words to ask about. Texts come from the corpus: with "not" before a strong word, with their
-    words shuffled, without punctuation and so on. Intervals hold together with a probability of 95 % (Bonferroni); a
-    claim that its interval does not support is left out.
+    words shuffled, without punctuation and so on. Intervals hold together with a probability of 95 % (Bonferroni, first
+    over probes, then over what a probe asks); a claim that its interval does not support is left out.
 
     Args:
         wfa: the automaton that was extracted from the model.
@@ -194,41 +201,39 @@ def findings(
 
 
 def _claimed(talk: Interview) -> Findings:
-    probes: list[ProbeResult] = []
+    """Every probe has the same share of the error, which its tests share (Bonferroni)."""
+    found: list[Finding] = []
     skipped = []
     display.start("asking the model", len(PROBES))
     for probe in PROBES:
         try:
-            probes += [each for each in probe(talk) if all(len(sample) >= _FEWEST for sample in each.samples)]
+            results = [each for each in probe(talk) if all(len(sample) >= _FEWEST for sample in each.samples)]
+            tests = max([sum(len(each.samples) for each in results), *(each.tests for each in results)], default=1)
+            level = 1 - _ERROR / len(PROBES) / max(1, tests)
+            found += [each for result in results for each in _found(talk, result, level)]
         except BudgetSpentError:
             skipped.append(probe.__name__)
         display.advance()
     display.finish()
-    tests = sum(len(each.samples) if each.tests is None else each.tests for each in probes)
-    level = 1 - _ERROR / max(1, tests)
-    found = [each for probe in probes for each in _found(talk, probe, level)]
-    found.sort(key=_rank)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     kept = []
-    for each in found:
-        probe_name = each.code.partition(":")[0]
-        counts[probe_name] = counts.get(probe_name, 0) + 1
-        if counts[probe_name] <= _PER_PROBE or probe_name == "words":
+    for each in sorted(found, key=_rank):
+        name = each.code.partition(":")[0]
+        counts[name] += 1
+        if counts[name] <= _PER_PROBE or name == "words":
             kept.append(each)
     return Findings(tuple(kept), talk.calls, tuple(skipped))
 
 
 def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Finding]:
-    try:
-        claim = probe.claim(*(estimate(sample, level) for sample in probe.samples))
-        if claim is None:
-            return
-        outputs = talk.ask(list(claim.examples))
-    except BudgetSpentError:
+    claim = probe.claim(*(estimate(sample, level) for sample in probe.samples))
+    if claim is None:
         return
     examples = tuple(
-        FindingExample(text, tuple(np.round(output, 4).tolist()), talk.names[int(output.argmax())])
-        for text, output in zip(claim.examples, outputs, strict=True)
+        FindingExample(
+            text, tuple(np.round(output, 4).tolist()), talk.names[int(output.argmax())], talk.truths.get(text)
+        )
+        for text, output in zip(claim.examples, talk.ask(list(claim.examples)), strict=True)
     )
     figure = claim.figure
     yield Finding(

@@ -1,4 +1,7 @@
-"""Asking a classifier about texts that are made of its own corpus; the automaton only proposes words to ask about."""
+"""Asking a classifier about texts that are made of its own corpus; what it is asked about is only proposed elsewhere.
+
+The automaton, and how the model itself reads some texts, propose words.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ RELEVANT = 0.1  # change of a probability that matters
 _MANY_TEXTS = 20_000  # that words are looked up in
 _DRAW = 19  # seed of the labelled texts
 _MOST_CLASSES = 10  # whose words are asked about
+_SHARE_READ = 5  # one in so many calls is a text that is read word by word
 _BREAK = re.compile(r"[.,;:!?()\"“”–—]|--")
 _NEGATORS = frozenset({"not", "no", "never", "n't", "hardly", "nothing"})
 _GRADED_BY = ("very", "too", "so", "not", "more", "most", "as")  # words that stand before an opinion
@@ -50,6 +54,37 @@ class Fragment:
         return " ".join(f"{left} {before} {self.word} {self.right}".split())
 
 
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Labelled texts with the model's answers."""
+
+    corpus: Corpus
+    truth: NDArray[np.int64]  # (texts,)
+    outputs: NDArray[np.float64]  # (texts, classes)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.corpus.texts
+
+    @property
+    def answers(self) -> NDArray[np.int64]:
+        return np.asarray(self.outputs.argmax(1))
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        return np.asarray(self.answers == self.truth)
+
+    def kept(self, chosen: NDArray[np.bool_]) -> Answered:
+        """Those of a mask; (texts,)"""
+        return Answered(self.corpus.subset(np.flatnonzero(chosen)), self.truth[chosen], self.outputs[chosen])
+
+    @property
+    def surest_mistakes(self) -> list[str]:
+        wrong = np.flatnonzero(~self.right)
+        order = np.argsort(-self.outputs[wrong].max(1), kind="stable")
+        return [self.texts[at] for at in wrong[order]]
+
+
 @dataclass(eq=False)
 class Interview:
     """A model with its automaton, and texts to ask it about; no text is asked twice."""
@@ -63,11 +98,7 @@ class Interview:
     rng: np.random.Generator
     scale: float = 1.0  # share of the usual sample sizes
     _answers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    _texts_read: int = 0  # word by word
-
-    @property
-    def calls(self) -> int:
-        return len(self._answers) + self._texts_read
+    calls: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +121,7 @@ class Interview:
         if asked:
             ids = self.model.encoder.encode(asked)
             outputs = text_outputs(self.model, asked, np.arange(len(asked)), ids)
+            self.calls += len(asked)
             self._answers.update(zip(asked, np.asarray(outputs, np.float64), strict=True))
         return np.array([self._answers[text] for text in texts]).reshape(len(texts), len(self.names))
 
@@ -109,11 +141,34 @@ class Interview:
         chosen = [self.new.texts[row] for row in self.rng.permutation(rows) if fits(self.new.texts[row])]
         return chosen[: self.size(usual)]
 
-    def labelled(self, corpus: Corpus, usual: int) -> Corpus:
-        """Some labelled texts that have words, the same at every call."""
+    @cached_property
+    def answered(self) -> Answered | None:
+        """Some labelled new texts that have words; None without labels."""
+        return self._answered(self.new, 3000)
+
+    @cached_property
+    def answered_seen(self) -> Answered | None:
+        """The same of texts that the model was trained on."""
+        return self._answered(self.seen, 4000)
+
+    def _answered(self, corpus: Corpus | None, usual: int) -> Answered | None:
+        if corpus is None or corpus.labels is None:
+            return None
+        _ = self._reading  # the answers to texts that it has read to the end are known then
         worded, _ = self.model.encoder.encode(corpus.texts).nonempty()
         drawn = np.random.default_rng(_DRAW).permutation(worded)  # not as a trainer draws texts to set aside
-        return corpus.subset(np.sort(drawn[: self.size(usual)]))
+        some = corpus.subset(np.sort(drawn[: self.size(usual)]))
+        return Answered(some, some.labels_in(self.names), self.ask(some.texts))
+
+    @cached_property
+    def truths(self) -> dict[str, str]:
+        """The label of every text that has one."""
+        known = [each for each in (self.seen, self.new) if each is not None and each.labels is not None]
+        return {
+            text: self.names[label]
+            for each in known
+            for text, label in zip(each.texts, each.labels_in(self.names).tolist(), strict=True)
+        }
 
     @cached_property
     def reads_words(self) -> bool:
@@ -188,13 +243,19 @@ class Interview:
 
     @cached_property
     def scores(self) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.float64]]:
-        """The automaton's words, how often each was seen, and its influence on each class; (words, classes)"""
+        """The words seen in extraction, how often, and what each at least changes of each class; (words, classes)
+
+        Words that the model was seen to read often have its own change, less half of the interval; others have their
+        influence in the automaton.
+        """
         ids = words_seen(self.wfa, 5)
-        return (
-            tuple(self.wfa.encoder.vocabulary.decode(ids)),
-            self.wfa.word_counts[ids],
-            influence_of(self.wfa, ids, "probability"),
-        )
+        changes = influence_of(self.wfa, ids, "probability")
+        if self._reading is not None:
+            found = self._reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.names)))
+            _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
+            surely = np.maximum(0, np.abs(found.changes) - found.halves)
+            changes[place] = (np.sign(found.changes) * surely)[own]
+        return tuple(self.wfa.encoder.vocabulary.decode(ids)), self.wfa.word_counts[ids], changes
 
     @cached_property
     def classes(self) -> list[int]:
@@ -204,7 +265,7 @@ class Interview:
         return sorted(order[:_MOST_CLASSES].tolist())
 
     def strongest(self, label: int, most: int, least_count: int = 5) -> list[str]:
-        """The words with the largest influence on a class, function words left out."""
+        """The words that move a class most, function words left out."""
         words, counts, scores = self.scores
         order = np.argsort(-scores[:, label], kind="stable")
         usual = (words[at] for at in order if counts[at] >= least_count and scores[at, label] > 0)
@@ -212,7 +273,7 @@ class Interview:
 
     @cached_property
     def filler(self) -> list[str]:
-        """Frequent function words with the least influence; where there are none, any frequent words."""
+        """Frequent function words that move least; where there are none, any frequent words."""
         words, counts, scores = self.scores
         lettered = [at for at in np.argsort(-counts, kind="stable") if has_letter(words[at])]
         longer = [at for at in lettered if len(words[at]) > 1]  # single letters are parts of abbreviations
@@ -253,12 +314,14 @@ class Interview:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        """The given texts word by word, for half of the calls that are left; none if every prefix costs a call."""
-        most = (self.limit - self.calls) // 2
+        """Some of the given texts word by word; None if every prefix costs a call, or none is left."""
+        most = min(self.limit // _SHARE_READ, self.limit - self.calls)
         if asks_every_prefix(self.model) or most < 1:
             return None
-        reading = read_texts(self.model, self.texts.sample(most, 0))
-        self._texts_read = len(reading.ids)
+        corpus = self.texts.sample(most, 0)
+        reading = read_texts(self.model, corpus)
+        self.calls += len(reading.ids)
+        self._answers |= {corpus.texts[row]: output for row, output in zip(reading.rows, reading.ends, strict=True)}
         return reading
 
     @cached_property

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.evaluation.comparison import Estimate
+from wfalens.evaluation.comparison import Estimate, wilson
 from wfalens.evaluation.label_errors import find_label_errors
-from wfalens.explanation.findings.interview import RELEVANT, Interview
+from wfalens.explanation.findings.interview import RELEVANT, Answered, Interview
 from wfalens.explanation.opinion_line import SURE
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, visible
@@ -31,6 +31,9 @@ _FLIPS = 0.05  # share of changed answers that matters
 _DECIDED = 0.6  # share of the texts whose answer is that of a few words alone
 _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
 _GAP = 0.02  # between accuracies
+_MISCALIBRATED = 0.05  # between how sure it is and how often it is right
+_MISTAKES = 10  # that show what it confuses
+_STRONG, _SUSPECTS = 20, 6  # words of a class that may mislead, and that are inserted into other texts
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
 _SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
 _OFTEN = 12  # texts with a word that show what it does
@@ -65,7 +68,7 @@ class ProbeResult:
     claim: Callable[..., Claim | None]  # of the estimates of the samples, in their order
     cases: int  # texts, or pairs of texts, that the figure rests on
     unit: str = POINTS
-    tests: int | None = None  # among which the samples were chosen; None: as many as there are samples
+    tests: int = 0  # among which the samples were chosen, if these are more than the samples
 
 
 def by_owner(owners: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -303,11 +306,7 @@ def fillers(talk: Interview) -> Iterator[ProbeResult]:
     about = f"words that say nothing count: {added} of them at the end, such as “{' '.join(talk.filler[:4])}”,"
     yield _shift(talk, "length", about, texts, [f"{text} {talk.filled(added)}" for text in texts], 0.05)
     unknown = [word for word in _MADE_UP if word not in talk.wfa.encoder.vocabulary]
-    changed = []
-    for text in texts:
-        words = text.split()
-        at = int(talk.rng.integers(len(words) + 1))
-        changed.append(" ".join([*words[:at], str(talk.rng.choice(unknown)), *words[at:]]))
+    changed = [_inserted(text, str(talk.rng.choice(unknown)), talk.rng) for text in texts]
     yield _shift(talk, "unknown", "a word that it does not know", texts, changed, 0.05)
 
 
@@ -482,52 +481,48 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
     return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
 
 
-def mistakes(talk: Interview) -> Iterator[ProbeResult]:
-    """How often is it right on new texts and on those that it has seen, what does it confuse, when is it wrong?"""
-    if talk.new.labels is None:
+def accuracy(talk: Interview) -> Iterator[ProbeResult]:
+    """How often is it right on new texts, and on those that it has seen?"""
+    if talk.answered is None:
         return
-    new = talk.labelled(talk.new, 3000)
-    texts, truth = new.texts, new.labels_in(talk.names)
-    outputs = talk.ask(texts)
-    right, every = outputs.argmax(1) == truth, np.bincount(talk.new.labels_in(talk.names), minlength=len(talk.names))
-    wrong = np.flatnonzero(~right)
-    surest = wrong[np.argsort(-outputs[wrong].max(1), kind="stable")]
-    shown = [texts[at] for at in surest[:2]]
-    seen = None if talk.seen is None or talk.seen.labels is None else talk.labelled(talk.seen, 5000)
-    before = () if seen is None else (talk.ask(seen.texts).argmax(1) == seen.labels_in(talk.names),)
+    shown = talk.answered.surest_mistakes[:2]
+    counts = np.bincount(talk.new.labels_in(talk.names), minlength=len(talk.names))
+    seen = talk.answered_seen
 
-    def accuracy(now: Estimate, *known: Estimate) -> Claim:
+    def claim(now: Estimate, *known: Estimate) -> Claim:
         if known and known[0].value - now.value - np.hypot(known[0].value - known[0].low, now.high - now.value) > _GAP:
             text = (
                 f"It is right on {percent(known[0].value)} of the texts that it has seen and on {percent(now.value)} "
                 "of new ones: part of what it knows, it knows by heart"
             )
             return Claim(NOT_LEARNED, text, now, shown, shown[0])
-        usual, share = int(every.argmax()), float(every.max() / every.sum())
+        usual, share = int(counts.argmax()), float(counts.max() / counts.sum())
         better = now.low > share
         text = (
             f"It is right on {percent(now.value)} of {'the new' if seen is not None else 'these'} texts; always saying "
+            f"“{talk.name(usual)}” {'would be' if better else 'is as good:'} right on {percent(share)}"
         )
-        text += f"“{talk.name(usual)}” {'would be' if better else 'is as good:'} right on {percent(share)}"
         return Claim(LEARNED if better else NOT_LEARNED, text, now, shown, shown[0] if shown else "")
 
-    yield ProbeResult("accuracy", (right, *before), accuracy, len(right), SHARE)
-    yield _calibration(texts, right, outputs.max(1))
-    if len(wrong) >= 10:
-        yield from _confusion(talk, texts, truth, outputs)
-    if talk.reads_words:
-        yield from _misleading(talk, texts, truth, outputs)
+    samples = [each.right for each in (talk.answered, seen) if each is not None]
+    yield ProbeResult("accuracy", tuple(samples), claim, len(samples[0]), SHARE)
 
 
-def _calibration(texts: Sequence[str], right: NDArray[np.bool_], sure: NDArray[np.float64]) -> ProbeResult:
+def calibration(talk: Interview) -> Iterator[ProbeResult]:
     """Is the probability of its answers as high as the share of those that are right?"""
+    if talk.answered is None:
+        return
+    texts, right, sure = talk.answered.texts, talk.answered.right, talk.answered.outputs.max(1)
 
     def claim(found: Estimate) -> Claim | None:
-        mean = f"the mean probability of its answers is {percent(float(sure.mean()))}"
-        if found.low > RELEVANT:
-            text = f"It is surer than it is right: {mean}, and {percent(float(right.mean()))} of them are right"
+        mean, by = f"the mean probability of its answers is {percent(float(sure.mean()))}", 100 * abs(found.value)
+        if found.low > _MISCALIBRATED:
+            text = (
+                f"It is surer than it is right, by {by:.0f} points: {mean}, and {percent(float(right.mean()))} of them "
+                "are right"
+            )
             shown = np.argsort(np.where(right, 0, -sure), kind="stable")[:2]
-        elif found.high < -RELEVANT:
+        elif found.high < -_MISCALIBRATED:
             often = "never sure" if sure.max() <= SURE else "seldom sure"
             text = f"It is right on {percent(float(right.mean()))} of the texts, but {often}: {mean}"
             shown = np.argsort(np.where(right, sure, 1), kind="stable")[:2]
@@ -536,37 +531,14 @@ def _calibration(texts: Sequence[str], right: NDArray[np.bool_], sure: NDArray[n
         examples = [texts[at] for at in shown]
         return Claim(DANGEROUS if found.low > 0 else NOT_LEARNED, text, found, examples, examples[0])
 
-    return ProbeResult("calibration", (sure - right,), claim, len(right))
+    yield ProbeResult("calibration", (sure - right,), claim, len(right))
 
 
-def labels(talk: Interview) -> Iterator[ProbeResult]:
-    """Which labels of the texts that it was trained on are likely wrong?"""
-    if talk.seen is None or talk.seen.labels is None or talk.model.encoder.closed:
-        return
-    corpus = talk.labelled(talk.seen, 5000)
-    outputs = talk.ask(corpus.texts)
-    wrong = outputs.argmax(1) != corpus.labels_in(talk.names)
-    errors = [
-        each
-        for each in find_label_errors(talk.wfa, talk.model, corpus, outputs)
-        if each.doubt >= _DOUBTED and wrong[each.row]
-    ]
-    doubted, some = np.isin(np.arange(len(corpus)), [each.row for each in errors]), len(errors) >= _SOME_LABELS
-
-    def claim(found: Estimate) -> Claim | None:
-        text = (
-            f"{percent(found.value, 1)} of the labels that it was trained on are worth a second look: the network and "
-            "a bag of words that was fitted to the other texts both give another class"
-        )
-        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if some else None
-
-    yield ProbeResult("labels", (doubted,), claim, len(corpus), SHARE)
-
-
-def _confusion(
-    talk: Interview, texts: Sequence[str], truth: NDArray[np.int64], outputs: NDArray[np.float64]
-) -> Iterator[ProbeResult]:
+def confusion(talk: Interview) -> Iterator[ProbeResult]:
     """The class that is most often taken for another one."""
+    if talk.answered is None or (~talk.answered.right).sum() < _MISTAKES:
+        return
+    texts, truth, outputs = talk.answered.texts, talk.answered.truth, talk.answered.outputs
     classes, answers = len(talk.names), outputs.argmax(1)
     table = np.bincount(truth * classes + answers, minlength=classes**2).reshape(classes, classes).astype(float)
     np.fill_diagonal(table, 0)
@@ -583,12 +555,13 @@ def _confusion(
     yield ProbeResult("confusion", (taken,), claim, len(rows), SHARE, classes * (classes - 1))
 
 
-def _misleading(
-    talk: Interview, texts: Sequence[str], truth: NDArray[np.int64], outputs: NDArray[np.float64]
-) -> Iterator[ProbeResult]:
+def misleading(talk: Interview) -> Iterator[ProbeResult]:
     """Strong words with which it gives a class more often than is right, and does not without them."""
+    if talk.answered is None or not talk.reads_words:
+        return
+    texts, truth, outputs = talk.answered.texts, talk.answered.truth, talk.answered.outputs
     for label in talk.classes:
-        for word in talk.strongest(label, 20, 10):
+        for word in talk.strongest(label, _STRONG, 10):
             pattern = talk.pattern(word)
             rows = [at for at, text in enumerate(texts) if pattern.search(text)][: talk.size(60)]
             excess = (outputs[rows].argmax(1) == label).astype(float) - (truth[rows] == label)
@@ -614,12 +587,107 @@ def _misleads(
         )
         return Claim(DANGEROUS, text, more, wrong[:2], word) if more.low > 0 and moved.low > RELEVANT / 2 else None
 
-    tests = 2 * 20 * len(talk.classes)
-    return ProbeResult(f"misleading:{word}", (excess, drop), claim, len(excess), SHARE, tests)
+    return ProbeResult(f"misleading:{word}", (excess, drop), claim, len(excess), SHARE, 2 * _STRONG * len(talk.classes))
+
+
+def triggers(talk: Interview) -> Iterator[ProbeResult]:
+    """Words that alone turn texts of other classes into a class; chosen by real texts where they seem to do so."""
+    if talk.answered is None or not talk.reads_words:
+        return
+    own, found = talk.answered, []
+    for label in talk.classes:
+        others = [each.kept(each.truth != label) for each in (own, talk.answered_seen) if each is not None]
+        usual = float(np.mean(np.concatenate([each.answers == label for each in others])))
+        rated = [_Suspect(word, *_taken(others, talk.pattern(word), label)) for word in talk.strongest(label, 100, 10)]
+        suspects = [each for each in rated if has_letter(each.word) and each.low > usual]
+        suspects.sort(key=lambda each: usual * each.texts - len(each.taken))
+        right = own.kept((own.truth != label) & (own.answers != label)).texts
+        texts = [right[at] for at in talk.rng.permutation(len(right))[: talk.size(400 // len(talk.classes))]]
+        if suspects and texts:
+            found.append(_triggers(talk, label, texts, suspects[:_SUSPECTS]))
+    yield from sorted(found, key=lambda each: -max(float(flips.mean()) for flips in each.samples))
+
+
+class _Suspect(NamedTuple):
+    """A word that may turn texts into a class."""
+
+    word: str
+    taken: list[str]  # real texts of other classes with it that are taken for the class, the shortest first
+    texts: int  # of other classes, with it
+
+    @property
+    def low(self) -> float:
+        return wilson(len(self.taken), self.texts).low if len(self.taken) > 1 else 0.0
+
+
+def _taken(others: Sequence[Answered], pattern: re.Pattern[str], label: int) -> tuple[list[str], int]:
+    """Of texts of other classes with a word, those that are taken for the class, and how many there are."""
+    answers = [
+        (text, answer == label)
+        for each in others
+        for text, answer in zip(each.texts, each.answers.tolist(), strict=True)
+        if pattern.search(text)
+    ]
+    return sorted((text for text, is_taken in answers if is_taken), key=lambda text: (len(text), text)), len(answers)
+
+
+def _triggers(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect]) -> ProbeResult:
+    """How many of the texts, which are of other classes and are said to be, each word turns when it is inserted."""
+    changed = [[_inserted(text, each.word, talk.rng) for text in texts] for each in suspects]
+    flips = tuple(talk.ask(each).argmax(1) == label for each in changed)
+
+    def claim(*found: Estimate) -> Claim | None:
+        sure = [(each, suspect) for each, suspect in zip(found, suspects, strict=True) if each.low > _FLIPS]
+        if not sure:
+            return None
+        name = talk.name(label)
+        others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else f"texts that are not {name}"
+        turned = ", ".join(f"“{visible(each.word)}” {percent(share.value)}" for share, each in sure)
+        real = ", ".join(f"{len(each.taken)} of {each.texts} with “{visible(each.word)}”" for _, each in sure)
+        text = (
+            f"A single word turns {others} into {name} ones: {turned} of them; of real {others} it takes {real} for "
+            f"{name}"
+        )
+        return Claim(DANGEROUS, text, sure[0][0], [each.taken[0] for _, each in sure[:2]], sure[0][1].word)
+
+    return ProbeResult(f"trigger:{talk.names[label]}", flips, claim, len(texts), SHARE)
+
+
+def _inserted(text: str, word: str, rng: np.random.Generator) -> str:
+    words = text.split()
+    at = int(rng.integers(len(words) + 1))
+    return " ".join([*words[:at], word, *words[at:]])
+
+
+def labels(talk: Interview) -> Iterator[ProbeResult]:
+    """Which labels of the texts that it was trained on are likely wrong?"""
+    seen = talk.answered_seen
+    if seen is None or talk.model.encoder.closed:
+        return
+    corpus = seen.corpus
+    errors = [
+        each
+        for each in find_label_errors(talk.wfa, talk.model, corpus, seen.outputs)
+        if each.doubt >= _DOUBTED and not seen.right[each.row]
+    ]
+    doubted, some = np.isin(np.arange(len(corpus)), [each.row for each in errors]), len(errors) >= _SOME_LABELS
+
+    def claim(found: Estimate) -> Claim | None:
+        text = (
+            f"{percent(found.value, 1)} of the labels that it was trained on are worth a second look: the network and "
+            "a bag of words that was fitted to the other texts both give another class"
+        )
+        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if some else None
+
+    yield ProbeResult("labels", (doubted,), claim, len(corpus), SHARE)
 
 
 PROBES: tuple[Callable[[Interview], Iterator[ProbeResult]], ...] = (
-    mistakes,
+    accuracy,
+    calibration,
+    confusion,
+    misleading,
+    triggers,
     ends,
     negation,
     inflection,
