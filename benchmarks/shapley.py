@@ -32,12 +32,8 @@ from common import CACHE, arguments, finish, show
 from scorers import integrated_gradients_scorer
 from wfalens.evaluation.explanations import evaluate_explanations, leave_one_out_scores, marked_words
 from wfalens.explanation.attribution import half_widths
-from wfalens.explanation.shapley.coalition_regression import (
-    all_coalitions,
-    draw_coalitions,
-    enumerated_shapley,
-    estimate_shapley,
-)
+from wfalens.explanation.shapley.coalition_regression import estimate_shapley
+from wfalens.explanation.shapley.coalitions import all_coalitions, draw_coalitions, enumerated_shapley
 from wfalens.explanation.shapley.game import coalition_texts, coalition_weights
 from wfalens.explanation.shapley.network_values import network_shapley, residual_variance
 from wfalens.models import RNNClassifier, Trainer

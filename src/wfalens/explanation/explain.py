@@ -47,7 +47,8 @@ def explain(
             "background" (a random word of the extraction corpus) or "bigram" (one that fits its neighbours).
         unit: "probability" or "log-odds"; by default the automaton's own. The network's values are probabilities.
         queries: with a model: the largest number of queries (default: 500).
-        tolerance: with a model: stop when all 95 % intervals are at most this far from the values.
+        tolerance: with a model: stop when all 95 % intervals are at most this far from the values; if the queries
+            do not suffice, a warning says so.
         class_name: the class to show first; by default the predicted one.
         seed: of the coalitions that are drawn.
 

@@ -19,7 +19,7 @@ from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
 from wfalens.explanation.shapley import interactions, n_shapley, shapley
 from wfalens.explanation.shapley.background import MOST_BIGRAM_WORDS
-from wfalens.explanation.shapley.coalition_regression import all_coalitions
+from wfalens.explanation.shapley.coalitions import all_coalitions
 from wfalens.explanation.shapley.game import coalition_weights, empty_weights
 from wfalens.explanation.shapley.quadrature import exact_marginals, exact_shapley
 from wfalens.ragged import Ragged

@@ -10,13 +10,8 @@ from tests.explanation.shapley.brute import ABSENCES, Case, cases, close, dense_
 from tests.explanation.shapley.test_quadrature import text_of
 from wfalens.explanation.attribution import half_widths
 from wfalens.explanation.shapley import shapley, shapley_each
-from wfalens.explanation.shapley.coalition_regression import (
-    _Fit,
-    all_coalitions,
-    draw_coalitions,
-    enumerated_shapley,
-    estimate_shapley,
-)
+from wfalens.explanation.shapley.coalition_regression import _Fit, estimate_shapley
+from wfalens.explanation.shapley.coalitions import GamePrior, all_coalitions, draw_coalitions, enumerated_shapley
 from wfalens.explanation.shapley.shapley_values import probability_values
 
 
@@ -57,10 +52,35 @@ def test_coalitions_are_distinct_complements_that_a_larger_count_only_adds_to(pl
     np.testing.assert_array_equal(draw_coalitions(players, count // 2, np.random.default_rng(3)), drawn[: count // 2])
 
 
-def test_sizes_are_drawn_as_kernelshap_weighs_them():
-    sizes = np.concatenate([draw_coalitions(30, 60, np.random.default_rng(seed))[2:].sum(1) for seed in range(60)])
-    weights = 1 / (np.arange(1, 30) * np.arange(29, 0, -1))
-    np.testing.assert_allclose(np.bincount(sizes, minlength=30)[1:] / len(sizes), weights / weights.sum(), atol=0.04)
+def test_beyond_the_chosen_ones_sizes_are_drawn_as_kernelshap_weighs_them():
+    sizes = np.concatenate([draw_coalitions(30, 400, np.random.default_rng(seed))[256:].sum(1) for seed in range(30)])
+    shares = kernelshap_shares(30)[1:-1] / kernelshap_shares(30)[1:-1].sum()  # single words are among the chosen
+    np.testing.assert_allclose(np.bincount(sizes, minlength=30)[2:-1] / len(sizes), shares, atol=0.04)
+
+
+def kernelshap_shares(players):
+    weights = 1 / (np.arange(1, players) * np.arange(players - 1, 0, -1))
+    return weights / weights.sum()
+
+
+def random_coalitions(players, count, rng):
+    """None, all, and random pairs of complements, as KernelSHAP draws them."""
+    drawn = {row.tobytes(): row for row in (np.zeros(players, bool), np.ones(players, bool))}
+    while len(drawn) < count:
+        row = rng.permutation(players) < rng.choice(players - 1, p=kernelshap_shares(players)) + 1
+        drawn |= {row.tobytes(): row, (~row).tobytes(): ~row}
+    return np.array(list(drawn.values()))
+
+
+@pytest.mark.parametrize(("players", "count"), [(8, 24), (10, 32), (12, 64), (20, 128)])
+@pytest.mark.parametrize("roughness", [3.2, 12.8])
+def test_chosen_coalitions_leave_less_variance_than_random_ones(players, count, roughness):
+    def left(draw):
+        parts = [draw(players, count, np.random.default_rng(seed)) for seed in range(5)]
+        fits = [_Fit(GamePrior(1.0, roughness), part, np.ones((count, 1)), None) for part in parts]
+        return np.mean([fit.left_variance for fit in fits])
+
+    assert left(draw_coalitions) < 0.85 * left(random_coalitions)
 
 
 @settings(max_examples=30, deadline=None)
@@ -78,13 +98,13 @@ def test_values_add_up_and_equal_players_get_equal_values(seed, players, share):
 
 def test_covariances_are_the_shapley_values_of_the_kernel():
     present = all_coalitions(5)
-    fit = _Fit(present, np.random.default_rng(0).normal(size=(32, 1)), None, 0.7, 3.0)
+    fit = _Fit(GamePrior(0.7, 3.0), present, np.random.default_rng(0).normal(size=(32, 1)), None)
     apart = (present[:, None] != present).mean(-1)
     kernel = 0.7 * (1 - 2 * apart) + np.exp(-3.0 * apart)
     of_players = shapley_by_definition(kernel)
     np.testing.assert_allclose(fit._factor @ fit._covariance, of_players.T, atol=1e-9)
-    prior = fit.variance / fit._scale + np.square(fit._covariance).sum(0)[:, None]
-    np.testing.assert_allclose(prior[:, 0], shapley_by_definition(of_players.T).diagonal(), atol=1e-9)
+    prior = fit.left_variance + np.square(fit._covariance).sum(0)
+    np.testing.assert_allclose(prior, shapley_by_definition(of_players.T).diagonal(), atol=1e-9)
 
 
 def test_without_evidence_players_share_evenly_and_with_it_additive_games_are_found():
@@ -93,7 +113,9 @@ def test_without_evidence_players_share_evenly_and_with_it_additive_games_are_fo
     additive = present @ np.arange(players)[:, None] + 1.0
     even = np.full((players, 1), np.arange(players).mean())
     np.testing.assert_allclose(estimate_shapley(present[:2], additive[:2]).values, even, atol=1e-6)
-    np.testing.assert_allclose(_Fit(present, additive, None, 1e4, 6.4).mean, np.arange(players)[:, None], atol=1e-2)
+    np.testing.assert_allclose(
+        _Fit(GamePrior(1e4, 6.4), present, additive, None).mean, np.arange(players)[:, None], atol=1e-2
+    )
 
 
 @pytest.mark.parametrize("count", [16, 48, 96])

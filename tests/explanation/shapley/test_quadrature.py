@@ -19,7 +19,7 @@ from tests.explanation.shapley.brute import (
 )
 from wfalens.explanation.shapley import banzhaf, interactions, shapley, shapley_each
 from wfalens.explanation.shapley.background import mean_matrix
-from wfalens.explanation.shapley.coalition_regression import all_coalitions
+from wfalens.explanation.shapley.coalitions import all_coalitions
 from wfalens.explanation.shapley.game import (
     coalition_weights,
     empty_weights,

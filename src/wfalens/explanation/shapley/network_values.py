@@ -8,21 +8,18 @@ where the automaton is faithful, are estimated from these (`coalition_regression
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError
+from wfalens.errors import InputError, WfalensWarning
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.attribution import LOG_ODDS, NETWORK, PROBABILITY, SHAPLEY, Attribution, half_widths
-from wfalens.explanation.shapley.coalition_regression import (
-    MOST_COALITIONS,
-    draw_coalitions,
-    estimate_shapley,
-    most_coalitions,
-)
+from wfalens.explanation.shapley.coalition_regression import estimate_shapley
+from wfalens.explanation.shapley.coalitions import MOST_COALITIONS, draw_coalitions, most_coalitions
 from wfalens.explanation.shapley.game import (
     BACKGROUND,
     BIGRAM,
@@ -65,12 +62,13 @@ def network_shapley(
 
     Args:
         model: the network.
-        wfa: its automaton; None for a regression without one.
+        wfa: its automaton. None: the same regression on the network's outputs themselves, which takes more queries.
+            It is no KernelSHAP: it asks chosen coalitions and shrinks, and its error is smaller at every budget.
         text: to explain.
         queries: the largest number of coalitions the network is queried for (default: 500, or as many as
             `tolerance` takes). No more than 4,096 are asked, unless more are all.
-        tolerance: ask until the 95 % intervals of all words and classes reach no further than this, or the budget
-            is spent.
+        tolerance: ask until the 95 % intervals of all words and classes reach no further than this. If the budget
+            or the limit is spent before, a warning says how far they reach.
         absence: what an absent word is: "delete" or "unknown".
         by: what is present or absent as a whole: "word", "phrase" (up to a mark, five words at most) or "sentence".
             Long texts have fewer of these than words, so that the same queries tell more of each.
@@ -108,10 +106,15 @@ def network_shapley(
         else:
             residual = outputs - wfa.shown(coalition_weights(wfa, ids, of_words, absence))
             found = known + estimate_shapley(present, residual, residual_variance(wfa))
-        widths = half_widths(found.standard_error, found.samples, _LEVEL)
-        if count == most or np.all(widths <= (tolerance or 0)):
+        width = float(half_widths(found.standard_error, found.samples, _LEVEL).max())
+        if count == most or width <= (tolerance or 0):
             break
         count = min(most, 2 * count)
+    if tolerance is not None and width > tolerance:
+        message = f"with {count - free:,} queries the values are within ±{width:.2g}, not ±{tolerance:g}; " + (
+            "that is the limit" if count >= MOST_COALITIONS else "allow more queries"
+        )
+        warnings.warn(message, WfalensWarning, stacklevel=2)
     about: dict[str, Any] = {
         "unit": PROBABILITY,
         "method": SHAPLEY,

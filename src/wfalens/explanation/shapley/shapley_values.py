@@ -19,11 +19,8 @@ from wfalens.explanation.attribution import (
     class_column,
     interaction_values,
 )
-from wfalens.explanation.shapley.coalition_regression import (
-    Estimates,
-    draw_coalitions,
-    estimate_shapley,
-)
+from wfalens.explanation.shapley.coalition_regression import Estimates, estimate_shapley
+from wfalens.explanation.shapley.coalitions import draw_coalitions
 from wfalens.explanation.shapley.game import (
     checked_absence,
     coalition_weights,

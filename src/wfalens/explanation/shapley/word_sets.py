@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.attribution import PROBABILITY, class_column, interaction_values
-from wfalens.explanation.shapley.coalition_regression import all_coalitions
+from wfalens.explanation.shapley.coalitions import all_coalitions
 from wfalens.explanation.shapley.game import checked_absence, coalition_texts, coalition_weights
 from wfalens.explanation.shapley.network_values import check_network_game, shown_ids
 from wfalens.explanation.shapley.shapley_values import ENUMERATED, checked_unit, read_text
