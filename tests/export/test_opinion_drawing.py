@@ -73,6 +73,28 @@ def test_what_is_not_learned_has_a_panel_with_examples_and_what_is_learned_has_n
     assert "not learned" not in draw_opinions(TWO).to_svg()
 
 
+def test_a_claim_stands_in_a_row_with_its_examples_and_an_example_has_its_label():
+    example = {"text": "a dull film", "output": [0.2, 0.8], "class": "positive", "truth": "negative"}
+    more = [
+        {**FINDINGS[0], "code": f"code {at}", "claim": f"claim {at}", "examples": [{**example, "text": f"text {at}"}]}
+        for at in range(3)
+    ]
+    places = {shape.content: shape.at[1] for shape in draw_opinions(TWO, more).shapes if isinstance(shape, Text)}
+    assert "positive 80 % (label: negative)" in places
+    for at in (1, 2):  # the first is the headline
+        assert places[f"claim {at}"] == places[f"“text {at}”"]
+    again = draw_opinions(TWO, [more[0], {**more[1], "examples": more[0]["examples"]}]).to_svg()
+    assert again.count("“text 0”") == 1
+
+
+def test_how_often_words_jump_over_a_station_is_said():
+    jumping = MOVES[[0, 0, 0, 1, 1, 2, 2, 3, 4], [2, 3, 4, 3, 4, 0, 4, 1, 1]]
+    share = round(100 * (jumping.sum() + MOVES[3, 0] + MOVES[4, 0] + MOVES[4, 2]) / MOVES.sum())
+    for form in FORMS:
+        assert f"not drawn: {share} % jump over a station" in draw_opinions(TWO, **form).to_svg()
+    assert f"up to {share} % jump over a station" in draw_opinions(SEVEN).to_svg()
+
+
 def test_bars_are_to_scale():
     drawn = ElementTree.fromstring(draw_opinions(SEVEN).to_svg())  # noqa: S314 - our own drawing
     bars = [float(each.get("width")) for each in drawn.findall(".//{*}rect") if each.get("height") == "15"]

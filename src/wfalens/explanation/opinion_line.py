@@ -75,8 +75,15 @@ class OpinionLine(Result):
         """Of the words read in a station, those after which the network is in another, or stays; (5, 5)"""
         return np.asarray(self.moves / np.maximum(1, self.moves.sum(1, keepdims=True)))
 
+    @property
+    def jumps(self) -> float:
+        """Of all words, those after which the network is neither in the same station nor in its neighbour."""
+        far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) > 1
+        return float(self.moves[far].sum() / max(1, self.moves.sum()))
+
     def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "shares": self.shares.tolist(), "stays": np.diag(self.rates).tolist()}
+        about = {"shares": self.shares.tolist(), "stays": np.diag(self.rates).tolist(), "jumps": self.jumps}
+        return {**super().to_dict(), **about}
 
     def rows(self) -> list[dict[str, Any]]:
         """The words that push it."""
@@ -122,11 +129,15 @@ class OpinionLines(Result):
     def source(self) -> str:
         """What was measured, in a sentence."""
         part = "" if self.beginning is None else f" at the beginning of the text (its first {self.beginning} at most)"
-        right = "" if self.accuracy is None else f" It is right on {percent(self.accuracy)} of them."
         return (
             f"Measured on the network itself, over {self.words:,} {self.unit}s{part} of {self.texts:,} texts "
-            f"({self.corpus}).{right}"
+            f"({self.corpus})."
         )
+
+    @property
+    def right(self) -> str:
+        """How often it is right, in a sentence; "" where that is not known."""
+        return "" if self.accuracy is None else f"It is right on {percent(self.accuracy)} of these texts."
 
     def rows(self) -> list[dict[str, Any]]:
         return [row for line in self.lines for row in line.rows()]
@@ -139,7 +150,7 @@ class OpinionLines(Result):
         return {self.about: _stations(line), f"Words that push {line.label}, in points of probability": _words(line)}
 
     def summary(self) -> str:
-        return self.source
+        return f"{self.source} {self.right}".strip()
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "about": self.about, "source": self.source}

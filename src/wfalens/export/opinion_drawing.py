@@ -16,7 +16,14 @@ _TALK = 900.0  # height of a slide of WIDE
 _SMALL, _USUAL = 18.0, 21.0  # sizes of type of the wide form
 _WORDS = 6  # on each side
 _TALK_CLASSES = 6
-_MARGIN = 60.0
+_MARGIN, _EDGE = 60.0, 16.0  # of the two forms
+_PANEL_KINDS = ("not_learned", "dangerous")
+_KINDS = {
+    "not_learned": "What it has not learned",
+    "dangerous": "What is dangerous",
+    "learned": "What it has learned",
+    "data": "What is doubtful in its data",
+}
 
 Findings = Sequence[Mapping[str, Any]]
 
@@ -44,47 +51,87 @@ def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool 
 
 def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, talk: bool, fewer: int) -> None:
     """The wide form; on a slide with fewer claims, then fewer words, until it fits."""
-    claims, words = (2 if talk else 3) - min(1, fewer), max(0, fewer - 1)
-    y = _paragraph(canvas, _headline(found, findings), 36, (_MARGIN, 62), 2, bold=True)
-    y = _paragraph(canvas, found.about, 22, (_MARGIN, y + 4), 2, "soft")
+    claims, words = ((2, 0), (1, 1), (1, 2), (0, 2))[fewer] if talk else (4, 0)
+    y = _headline(canvas, found, findings, (_MARGIN, 50), 42)
     if len(found.class_names) == 2 and len(found.lines) == 1:
         y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk - words)
     else:
         lines = found.lines[: _TALK_CLASSES if talk else None]
         columns = 2 if len(lines) <= 4 else 3
         y = _multiples(canvas, found, lines, y, columns, (2 if talk else 3) - words)
-    y = _panel(canvas, findings, found.class_names, y + 16, columns=2, most=claims)
+    y = _panel(canvas, findings, found.class_names, y + 16, claims)
     about = found.source if talk else f"{found.source} {_legend(found)}"
     canvas.height = _paragraph(canvas, about, _SMALL, (_MARGIN, y + 32), 3, "soft")
 
 
 def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings) -> None:
-    edge = 16.0
-    y = _paragraph(canvas, _headline(found, findings), 20, (edge, 34), 6, bold=True)
-    y = _paragraph(canvas, found.about, 16, (edge, y), 5, "soft")
+    y = _headline(canvas, found, findings, (_EDGE, 26), 22)
     if len(found.class_names) == 2 and len(found.lines) == 1:
         y = _upright(canvas, found, found.lines[0], y + 14)
     else:
         y = _multiples(canvas, found, found.lines, y, 1, 4)
-    y = _panel(canvas, findings, found.class_names, y + 16, columns=1, most=3)
-    canvas.height = _paragraph(canvas, f"{found.source} {_legend(found)}", 15, (edge, y + 21), 11, "soft")
+    y = _panel(canvas, findings, found.class_names, y + 16, 3)
+    canvas.height = _paragraph(canvas, f"{found.source} {_legend(found)}", 15, (_EDGE, y + 21), 12, "soft")
 
 
-def _headline(found: OpinionLines, findings: Findings) -> str:
-    """The most useful claim, in short; without claims what is drawn."""
-    return _short(findings[0]) if findings else found.title
+def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple[float, float], size: float) -> float:
+    """The most useful claim with its examples, how often the network is right, and what is drawn below."""
+    (x, y), wide = at, canvas.width == WIDE
+    usual, lines = (22.0, 2) if wide else (16.0, 7)
+    for first in findings[:1]:
+        y = _paragraph(canvas, _KINDS[first["kind"]], usual - 1, (x, y), 1, "soft", bold=True)
+        text = _short(first)
+        size -= 0 if width_of(text, size - 5, bold=True) > canvas.width - 2 * x else 5  # it fits in a line
+        y = _paragraph(canvas, text, size, (x, y + size - usual + 4), lines, bold=True)
+        y = _examples(canvas, first["examples"], found.class_names, (x, y), canvas.width - 2 * x, usual) + 6
+    if not findings:
+        y = _paragraph(canvas, found.title, size, (x, y + 12), lines, bold=True)
+    right = next((_short(each) for each in findings if each["code"] == "accuracy"), found.right)
+    if right and not any(each["code"] == "accuracy" for each in findings[:1]):
+        y = _paragraph(canvas, right.partition(":")[0], usual + 2, (x, y + 4), 3, bold=True)
+    return _paragraph(canvas, found.about, usual, (x, y + 2), lines, "soft")
 
 
 def _short(finding: Mapping[str, Any]) -> str:
     return str(finding["claim"]).partition(";")[0]
 
 
-def _paragraph(
-    canvas: Canvas, text: str, size: float, at: tuple[float, float], most: int, colour: str = "ink", bold: bool = False
+def _examples(
+    canvas: Canvas, examples: Findings, names: Sequence[str], at: tuple[float, float], width: float, size: float
 ) -> float:
-    """A text in lines from the left edge to the right; returns where the next line would be."""
+    """Texts with the network's answers, and the labels that they have; returns where the next line would be."""
+    (x, y), wide = at, canvas.width == WIDE
+    shown = examples[:2]
+    labels = [f" (label: {each['truth']})" if each.get("truth") else "" for each in shown]
+    answers = [
+        fitted(f"{each['class']} {percent(max(each['output']))}{label}", size, (0.6 if wide else 1) * width, bold=True)
+        for each, label in zip(shown, labels, strict=True)
+    ]
+    room = width - max((width_of(each, size, bold=True) for each in answers), default=0) - 24 if wide else width
+    quotes = [fitted(f"“{each['text']}”", size, room) for each in shown]
+    beside = x + max((width_of(each, size) for each in quotes), default=0) + 24
+    for each, quote, answer in zip(shown, quotes, answers, strict=True):
+        colour = _type_colour(names.index(each["class"])) if each["class"] in names else "ink"
+        canvas.add(Text((x, y), quote, size, italic=True, link={"text": str(each["text"])}))
+        y += 0 if wide else 1.36 * size
+        canvas.add(Text((beside if wide else x, y), answer, size, colour, True))
+        y += round(1.45 * size)
+    return y
+
+
+def _paragraph(
+    canvas: Canvas,
+    text: str,
+    size: float,
+    at: tuple[float, float],
+    most: int,
+    colour: str = "ink",
+    bold: bool = False,
+    width: float | None = None,
+) -> float:
+    """A text in lines, by default from the left edge to the right; returns where the next line would be."""
     x, y = at
-    for line in wrapped(text, size, canvas.width - 2 * x, most, bold):
+    for line in wrapped(text, size, width or canvas.width - 2 * x, most, bold):
         canvas.add(Text((x, y), line, size, colour, bold))
         y += round(1.36 * size)
     return y
@@ -93,9 +140,14 @@ def _paragraph(
 def _legend(found: OpinionLines) -> str:
     return (
         f"Circle: share of {found.unit}s read there; inside: of these, the share after which it stays. Arrow: the "
-        f"share after which it moves on. Bars: mean change by a {found.unit} while no class is above 80 %, in "
-        "points of probability."
+        f"share after which it moves on; {_jumps(found.lines)}. Bars: mean change by a {found.unit} while no class is "
+        "above 80 %, in points of probability."
     )
+
+
+def _jumps(lines: Sequence[OpinionLine]) -> str:
+    most = max(line.jumps for line in lines)
+    return f"not drawn: {'up to ' if len(lines) > 1 else ''}{percent(most)} jump over a station"
 
 
 def _sides(found: OpinionLines, line: OpinionLine) -> tuple[str, str]:
@@ -222,7 +274,8 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
         canvas.add(Text((xs[at], below), fitted(name, 22, room, bold=True), 22, bold=True, anchor="middle"))
         unit = fitted(f"{STATIONS[at]} {line.label}", _SMALL, room)
         canvas.add(Text((xs[at], below + 26), unit, _SMALL, "soft", anchor="middle"))
-    return below + 26
+    canvas.add(Text(((first + last) / 2, below + 58), _jumps([line]), _SMALL, "soft", anchor="middle"))
+    return below + 58
 
 
 def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float) -> float:
@@ -255,7 +308,8 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
         _station(canvas, line, at, (x, places[at]), radius, low if at < 2 else high, 17)
         canvas.add(Text((160, places[at] - 2), fitted(names_of[at], 18, 216, bold=True), 18, bold=True))
         canvas.add(Text((160, places[at] + 20), fitted(f"{STATIONS[at]} {line.label}", 15, 216), 15, "soft"))
-    return places[0] + 60
+    canvas.add(Text((_EDGE, places[0] + 64), _jumps([line]), 15, "soft"))
+    return places[0] + 72
 
 
 def _bars(
@@ -334,32 +388,28 @@ def _small(
     canvas.add(Text((x + 16, end + 20), fitted(words, 16, room), 16, "soft"))
 
 
-def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float, columns: int, most: int) -> float:
-    """What it has not learned: claims, and examples with the network's answers; returns where it ends."""
-    missing = [each for each in findings if each["kind"] == "not_learned"][:most]
-    if not missing:
+def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float, most: int) -> float:
+    """Further claims, each in a row with its examples beside it; returns where they end."""
+    shown = [each for each in findings[1:] if each["kind"] in _PANEL_KINDS and each["code"] != "accuracy"][:most]
+    chosen = [each for kind in _PANEL_KINDS for each in shown if each["kind"] == kind]
+    if not chosen:
         return top
-    edge, size, line = (_MARGIN, 20.0, 29.0) if columns == 2 else (16.0, 16.0, 23.0)
-    width = canvas.width - 2 * edge
-    half = (width - 60) / 2 if columns == 2 else width - 32
-    claims = [text for each in missing for text in wrapped(_short(each), size, half, 2 if columns == 2 else 5)]
-    examples = [each for finding in missing for each in finding["examples"][:2]][:4]
-    rows = 1 + len(claims)
-    y = top + line + 8
-    shapes: list[Any] = [Text((edge + 20, y), "What it has not learned", size + 2, bold=True)]
-    for text in claims:
-        y += line
-        shapes.append(Text((edge + 20, y), text, size))
-    x, y = (edge + 40 + half, top + line + 8) if columns == 2 else (edge + 20, y + 10)
-    outcomes = [f"{each['class']} {percent(max(each['output']))}" for each in examples]
-    answers = [fitted(each, size, half / 2, bold=True) for each in outcomes]
-    room = 0.92 * (half - 36 - max((width_of(each, size, bold=True) for each in answers), default=0.0))
-    quotes = [fitted(f"“{each['text']}”", size, room) for each in examples]
-    for example, quote, answer in zip(examples, quotes, answers, strict=True):
-        y += line
-        colour = _type_colour(names.index(example["class"])) if example["class"] in names else "ink"
-        shapes.append(Text((x, y), quote, size, italic=True, link={"text": str(example["text"])}))
-        shapes.append(Text((x + half - 20, y), answer, size, colour, True, anchor="end"))
-    bottom = max(y, top + line * (rows + 1)) + 18 if columns == 2 else y + 18
-    canvas.add(Box((edge, top), width, bottom - top, "faint", radius=12.0), *shapes)
-    return bottom
+    edge, size = (_MARGIN, 20.0) if canvas.width == WIDE else (_EDGE, 16.0)
+    room, shapes = canvas.width - 2 * edge - 40, len(canvas.shapes)
+    y, kind = top + 12, ""
+    quoted = {example["text"] for example in findings[0]["examples"]}
+    for each in chosen:
+        y += size
+        fresh = [example for example in each["examples"] if example["text"] not in quoted]
+        quoted |= {example["text"] for example in fresh}
+        if each["kind"] != kind:
+            kind = each["kind"]
+            y = _paragraph(canvas, _KINDS[kind], size + 2, (edge + 20, y + 6), 1, bold=True) + 4
+        if canvas.width == WIDE:
+            below = _paragraph(canvas, _short(each), size, (edge + 20, y), 4, width=0.38 * room)
+            y = max(below, _examples(canvas, fresh, names, (edge + 20 + 0.4 * room, y), 0.6 * room, size))
+        else:
+            y = _paragraph(canvas, _short(each), size, (edge + 20, y), 7, width=room)
+            y = _examples(canvas, fresh, names, (edge + 20, y), room, size)
+    canvas.shapes.insert(shapes, Box((edge, top), canvas.width - 2 * edge, y - top, "faint", radius=12.0))
+    return y

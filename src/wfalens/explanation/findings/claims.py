@@ -32,7 +32,8 @@ _FIRST = (  # the most useful claims; within one, as the probe gives them
     "negation", "ends", "many points", "inflection", "accuracy", "misleading", "trigger", "calibration", "confusion",
     "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
 )  # fmt: skip
-_MANY_POINTS = 0.25  # change of a probability
+_MANY_POINTS = 0.25  # change of a probability, or of a share
+_WORDS = ("misleading", "trigger")
 _PER_PROBE = 3  # claims of one probe, such as misleading words
 _QUERIES = Bounds(whole, 1, 1 << 40, (None,))
 
@@ -245,7 +246,7 @@ def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Findin
 def _rank(finding: Finding) -> tuple[bool, int]:
     """What it has learned comes last; a danger of many points comes early."""
     name, size = finding.code.partition(":")[0], min(abs(finding.low), abs(finding.high))
-    if finding.kind == DANGEROUS and finding.unit == POINTS and size > _MANY_POINTS:
+    if finding.kind == DANGEROUS and size > _MANY_POINTS and (finding.unit == POINTS or name in _WORDS):
         name = "many points"
     return finding.kind == LEARNED, _FIRST.index(name) if name in _FIRST else len(_FIRST)
 

@@ -212,6 +212,14 @@ class Interview:
         texts = {left + spelled + right for left, spelled, right in self.occurrences(word, 30)}
         return sorted(texts, key=lambda text: (len(text), text))[:most]
 
+    def of_class(self, word: str, label: int, right: bool) -> list[str]:
+        """Texts with a word that have a label and get it, or another one, from the model; the shortest first."""
+        if self.answered is None:
+            return []
+        found = self.answered.kept((self.answered.truth == label) & (self.answered.right == right))
+        pattern = self.pattern(word)
+        return sorted((text for text in found.texts if pattern.search(text)), key=lambda text: (len(text), text))
+
     def labels_with(self, word: str, label: int) -> tuple[float, float]:
         """Of the labelled texts with a word, the share of a class, and by how many standard errors that is more."""
         rows, labels = self._labelled_words

@@ -34,6 +34,7 @@ _GAP = 0.02  # between accuracies
 _MISCALIBRATED = 0.05  # between how sure it is and how often it is right
 _MISTAKES = 10  # that show what it confuses
 _STRONG, _SUSPECTS = 20, 6  # words of a class that may mislead, and that are inserted into other texts
+_NAMED = 4  # of these, in a sentence
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
 _SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
 _OFTEN = 12  # texts with a word that show what it does
@@ -150,7 +151,8 @@ def intensity(talk: Interview) -> Iterator[ProbeResult]:
     samples = {label: _moved(talk, label, part, "very", 1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
-        shown = every[label][0]
+        moved = talk.ask([each.text("very") for each in every[label]])[:, label] - [each.own for each in every[label]]
+        shown = every[label][int(np.abs(moved - found.value).argmin())]
         does = "strengthens the word after it" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
         examples = (shown.text("very"), shown.text())
         return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples, examples[0])
@@ -172,7 +174,7 @@ def contrast(talk: Interview) -> Iterator[ProbeResult]:
         samples[label] = talk.ask(but)[:, label] - talk.ask(plain)[:, label]
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
-        first, last = pairs[label][0]
+        first, last = pairs[label][int(np.abs(samples[label] - found.value).argmin())]
         does = "makes what follows count for more" if kind == LEARNED else "does not make what follows count for more"
         examples = (f"{first} but {last}", f"{first} and {last}")
         return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples, examples[0])
@@ -475,7 +477,7 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
             f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}; “{words[loud]}” moves "
             f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
         )
-        texts = [text for form in (words[quiet], words[loud]) for text in talk.shortest(form, 1)]
+        texts = [*talk.of_class(words[quiet], label, False)[:1], *talk.of_class(words[loud], label, True)[:1]]
         return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet])
 
     return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
@@ -640,13 +642,13 @@ def _triggers(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
         sure = [(each, suspect) for each, suspect in zip(found, suspects, strict=True) if each.low > _FLIPS]
         if not sure:
             return None
+        sure = sorted(sure, key=lambda each: -each[0].value)[:_NAMED]
         name = talk.name(label)
-        others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else f"texts that are not {name}"
         turned = ", ".join(f"“{visible(each.word)}” {percent(share.value)}" for share, each in sure)
         real = ", ".join(f"{len(each.taken)} of {each.texts} with “{visible(each.word)}”" for _, each in sure)
+        others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else "other texts"
         text = (
-            f"A single word turns {others} into {name} ones: {turned} of them; of real {others} it takes {real} for "
-            f"{name}"
+            f"A single word turns {others} into {name}: {turned} of them; of real {others} it takes {real} for {name}"
         )
         return Claim(DANGEROUS, text, sure[0][0], [each.taken[0] for _, each in sure[:2]], sure[0][1].word)
 
