@@ -14,7 +14,7 @@
 
 static char line[LONGEST];
 static wfa_token tokens[MOST_WORDS];
-static int32_t work[MOST_WORDS * WFA_STATES];
+static int32_t work[WFA_WORK(MOST_WORDS)];
 static int64_t values[MOST_WORDS * WFA_CLASSES];
 
 /* the words with the largest values for a class */

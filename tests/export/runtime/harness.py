@@ -72,7 +72,7 @@ int main(int argc, char **argv) {{
       printf(" %d", tokens[t].known);
     }}
     if (head[1]) {{
-      int32_t *work = malloc((count ? count : 1) * WFA_STATES * sizeof *work);
+      int32_t *work = malloc(WFA_WORK(count ? count : 1) * sizeof *work);
       int64_t *values = malloc((count ? count : 1) * WFA_CLASSES * sizeof *values);
       int failed = wfa_explain(tokens, count, absence, work, values);
       if (failed && failed != WFA_UNKNOWN_WORD) return 6;

@@ -28,7 +28,7 @@ def test_rounded_tables_stay_within_the_bound_of_the_automaton(drawn, bits):
     read = wfa.encoder.encode(texts)
     found, expected = outputs(tables, wfa, read), wfa.weights(read)
     for length, one, two in zip(read.lengths, found, expected, strict=True):
-        assert np.abs(one - two).max() <= length * tables.row_error + 2**-21
+        assert np.abs(one - two).max() <= length * tables.row_error + 2 * tables.final_error
 
 
 def test_more_bits_cost_less():

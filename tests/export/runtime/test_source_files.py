@@ -111,9 +111,10 @@ def test_compilers_without_vectors_compute_the_same_numbers(tmp_path):
     wfa = sample("shared", 3, n=13).wfa
     texts = random_texts(wfa, 60)
     vectors = Exported(wfa, tmp_path, "vectors", bits=8)
-    assert vectors.tables.for_c().numbers["dense"]
-    plain = Exported(wfa, tmp_path, "plain", switches=["-U__SSE2__"], bits=8)
-    assert_bit_equal(vectors.in_c(texts), plain.in_c(texts))
+    assert vectors.tables.numbers["blocks"]
+    plain = Exported(wfa, tmp_path, "plain", switches=["-U__SSE2__"], bits=8).in_c(texts)
+    assert_bit_equal(vectors.in_c(texts), plain)
+    assert_bit_equal(Exported(wfa, tmp_path, "wide", switches=["-O3", "-march=native"], bits=8).in_c(texts), plain)
 
 
 def test_a_shared_automaton_is_read_in_four_kilobytes_beside_its_tables(tmp_path):

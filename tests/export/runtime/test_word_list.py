@@ -145,19 +145,34 @@ def test_every_named_tokenizer_can_be_exported():
         assert make_tables(wfa, np.arange(1, 3, dtype=np.int32), 8).numbers["states"] == 4
 
 
-def hash_of(word: str, seed: int, multiplier: int) -> int:
-    value = seed
-    for character in word:
-        value = (value ^ ord(character)) * multiplier % 2**32
-    return value
+FIRST = [0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F]
+SECOND = [0x165667B1, 0x7FEB352D, 0x846CA68B, 0xC2B2AE35]
+
+
+def mixed(one: int, two: int) -> int:
+    return (one ^ two >> 15) * 0x85EBCA6B % 2**32
+
+
+def hashes_of(word: str, seed: int) -> tuple[int, int]:
+    a = b = seed
+    raw = word.encode("utf-8", "surrogatepass")
+    for at in range(0, len(raw), 16):
+        if at:
+            a = mixed(a, b)
+            b = mixed(b, a)
+        block = np.frombuffer(raw[at : at + 16].ljust(16, b"\0"), "<u4").tolist()
+        a = (a + sum(four * factor for four, factor in zip(block, FIRST, strict=True))) % 2**32
+        turned = [four >> 16 | four << 16 & 0xFFFF0000 for four in block]
+        b = (b + sum(four * factor for four, factor in zip(turned, SECOND, strict=True))) % 2**32
+    return mixed((a + len(raw)) % 2**32, b), b
 
 
 def entry_of(word: str, numbers, arrays, wide: bool) -> int | None:
     """By the description in `hashed_words`, in the plainest way."""
-    one, other = (hash_of(word, numbers["word_seed"], factor) for factor in (0x9E3779B1, 0x85EBCA77))
+    one, other = hashes_of(word, numbers["word_seed"])
     pilot = int(arrays["pilots"][one * numbers["word_buckets"] >> 32])
-    mixed = (other ^ pilot * 0x9E3779B1 % 2**32) * 0x85EBCA6B % 2**32
-    slot = arrays["words"].reshape(-1, 4 + wide)[mixed * numbers["word_slots"] >> 32].tobytes()
+    displaced = (other ^ pilot * 0x9E3779B1 % 2**32) * 0x85EBCA6B % 2**32
+    slot = arrays["words"].reshape(-1, 4 + wide)[displaced * numbers["word_slots"] >> 32].tobytes()
     return int.from_bytes(slot[3:], "little") if int.from_bytes(slot[:3], "little") == one >> 8 else None
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, floor, log2
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -33,8 +34,9 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
 BITS = (8, 16, 32)
+_FINAL_UNIT = 1 << 8  # outputs of small automata of 8 bits are multiples of it
 FINAL_ONE, NODE_ONE, WEIGHT_ONE = 1 << 22, 1 << 22, 1 << 24  # of outputs, and of nodes and weights of quadrature
-ROW_ONE = {8: 255, 16: 65535, 32: 1 << 26}  # S
+ROW_ONE = {8: 256, 16: 65535, 32: 1 << 26}  # S; of 8 bits, 255 stands for 256
 STATE_ONE = {8: 1 << 14, 16: 1 << 30, 32: 1 << 26}  # D: a state of 16 bits for 8, S·D fits into 53 bits for all
 MOST_ENTRIES = 1 << 16
 _LINEAR_ONE, _MOST_LINEAR = 1 << 30, 512  # of a state of the linear kind, and how many it may have
@@ -43,15 +45,15 @@ _FACTOR_MOST, _COLUMN_MOST = {8: 127, 16: 32767, 32: (1 << 22) - 1}, {8: 32767, 
 _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
 _WORDS_AT_ONCE = 256
-_LANES = 8  # columns of a block of dense weights
+_SIDE = 16  # columns of a block of weights in C
 _DENSE_ENOUGH = 1.25  # dense rows may be so much larger than sparse ones
-_DENSE_IN_C = 1 << 14  # bytes of matrices that C has as dense ones, which are quicker there, anyway
+_MOST_IN_BLOCKS = 1 << 15  # bytes of matrices that C has as blocks
 _MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
 _READ_ROOM = 1.02  # of what is read of earlier layers, so that rounded sums have 31 bits
 _RANDOM_TEXTS, _RANDOM_WORDS = 1000, 20
 _REPEATED, _TIMES = 4000, 30  # words, and how often each is repeated
 _SEED = 0
-_LONGEST_RULE = 512  # nodes
+_NODES = (*range(1, 9), 10, 12, 14, 16, 32, 64, 128, 256, 512)  # of the rules of quadrature
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,35 +75,51 @@ class Tables:
         return sum(array.nbytes for array in self.for_c().arrays.values())
 
     def for_c(self) -> Tables:
-        """As C reads them: small matrices are dense, in blocks of eight columns, two rows side by side, with zeros."""
-        numbers, n = self.numbers, self.numbers["states"]
-        if numbers["linear"]:
+        """As C reads them: small matrices in blocks, as runtime.c describes them."""
+        if not self.numbers.get("blocks"):
             return self
-        if not numbers["dense"]:
-            if len(self.arrays["row_sizes"]) * n * self.arrays["weights"].itemsize > _DENSE_IN_C:
-                return self
-            weights = _dense(self.arrays, n)
-        else:
-            weights = self.arrays["weights"].reshape(-1, n, n)
-        weights = np.pad(weights, ((0, 0), (0, n % 2), (0, -n % _LANES)))
-        pairs = weights.reshape(len(weights), -1, 2, weights.shape[2] // _LANES, _LANES)
+        final = self.arrays["final"].reshape(self.numbers["states"], -1) // _FINAL_UNIT
+        matrices, read_out = self.matrices(), np.pad(final, ((0, 0), (0, -final.shape[1] % 8))).astype(np.int64)
+        matrices[:, :, 0] -= self.numbers["row_one"]
+        matrices = np.pad(matrices, ((0, 0), (0, 0), (0, -matrices.shape[2] % _SIDE)))
+        made = {
+            "weights": _in_pairs(matrices),
+            "final_pairs": _in_pairs((read_out - read_out[0])[None]),
+            "final_base": (read_out[0] * self.numbers["state_one"]).astype(np.int32),
+        }
         rows = dict.fromkeys(("row_sizes", "matrix_starts", "targets"), np.zeros(0, np.uint8))
-        arrays = self.arrays | rows | {"weights": pairs.transpose(0, 3, 1, 4, 2).ravel()}
-        return replace(self, numbers=numbers | {"dense": 1}, arrays=arrays)
+        return replace(self, arrays=self.arrays | rows | made)
+
+    def matrices(self) -> NDArray[np.int64]:
+        """Of a stochastic kind: the whole weights of all entries; (entries, n, n)"""
+        arrays, n, one = self.arrays, self.numbers["states"], self.numbers["row_one"]
+        weights = arrays["weights"].astype(np.int64)
+        weights[weights == one - 1] = one if one == ROW_ONE[8] else one - 1
+        if self.numbers["dense"]:
+            return weights.reshape(-1, n, n)
+        rows = np.zeros((len(arrays["row_sizes"]), n), np.int64)
+        rows[np.repeat(np.arange(len(rows)), arrays["row_sizes"]), arrays["targets"]] = weights
+        return rows.reshape(-1, n, n)
+
+    @property
+    def final_error(self) -> float:
+        """The most that rounding changes an output of a state."""
+        return (_FINAL_UNIT if self.numbers["blocks"] else 1) / FINAL_ONE
 
     def error_bound(self, length: int) -> float | None:
         """The most that a probability of a text of so many words can be off, where no mass is lost."""
         if self.row_error is None or self.numbers["lossy"]:
             return None
         step = self.row_error + 2 * self.numbers["states"] / self.numbers["state_one"]
-        return length * step / 2 + (self.numbers["classes"] + 3) / FINAL_ONE
+        return length * step / 2 + (self.numbers["classes"] + 2) / FINAL_ONE + self.final_error
 
     def explanation_bound(self, length: int) -> float | None:
         """The same of a Shapley value: errors of both passes, of the two differences and of the nodes."""
         if self.row_error is None or self.numbers["lossy"]:
             return None
         step = self.row_error + 4 * self.numbers["states"] / self.numbers["state_one"]
-        return (length + 1) * (step + 2**-19) + TOLERANCE
+        value = (length + 1) * (step + 2**-19 + self.final_error) + TOLERANCE
+        return self.numbers["free_classes"] * value  # the last class has what all others have, with the other sign
 
 
 IN_MEMORY: Callable[[Tables], int] = attrgetter("bytes")
@@ -149,7 +167,9 @@ def make_tables(
         listed = np.arange(count) > 0 if for_page or wfa.encoder.closed else entries > 0
         kept, wide = asked[:count][listed], int(entries.max() > np.iinfo(np.uint8).max)
         numbers, arrays = source.tables(int(entries.max()) + 1)
-        numbers |= {"linear": int(isinstance(wfa, LinearWFA)), "classes": len(wfa.class_names)}
+        classes = len(wfa.class_names)
+        numbers |= {"linear": int(isinstance(wfa, LinearWFA)), "classes": classes}
+        numbers["free_classes"] = classes - (classes > 1 and not numbers["lossy"])
         numbers |= {"word_count": len(kept), "wide_entries": wide, **reading, **nodes}
         sizes, hashed = empty_words(len(kept), bool(wide))
         numbers, arrays = numbers | sizes, {**hashed, **letters, **arrays, **rules}
@@ -175,6 +195,26 @@ def whole_rows(rows: NDArray[np.float64], one: int) -> NDArray[np.int64]:
     return np.asarray(whole + (rank < missing[..., None]), np.int64)
 
 
+def _without_255(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole rows of 8 bits, in which 255 stands for 256: the largest number of a row is never 255."""
+    nearly = rows == ROW_ONE[8] - 1
+    return np.where(nearly.any(-1, keepdims=True), nearly * ROW_ONE[8], rows)
+
+
+def _pairs(states: int) -> int:
+    """Of states that stand side by side in C: of every 16, i and i + 8."""
+    full, left = divmod(states, _SIDE)
+    return _SIDE // 2 * full + min(left, _SIDE // 2)
+
+
+def _in_pairs(matrices: NDArray[np.int64]) -> NDArray[np.int16]:
+    # (M, n, columns) -> (M · pairs · columns · 2,)
+    count, n, columns = matrices.shape
+    padded = np.pad(matrices, ((0, 0), (0, -n % _SIDE), (0, 0))).astype(np.int16)
+    pairs = padded.reshape(count, -1, 2, _SIDE // 2, columns).transpose(0, 1, 3, 4, 2)
+    return pairs.reshape(count, -1, columns, 2)[:, : _pairs(n)].ravel()
+
+
 class _StochasticTables:
     """Rounded matrices of words in their order; words with equal ones share an entry. That of `<unk>` is 0.
 
@@ -196,10 +236,11 @@ class _StochasticTables:
         found, used = dict[bytes, int](), 0
         for some in (order[at : at + _WORDS_AT_ONCE] for at in range(0, len(order), _WORDS_AT_ONCE)):
             exact = wfa.matrices(asked[first[some]])
-            rounded = whole_rows(exact, one)
+            rounded = _without_255(whole_rows(exact, one)) if bits == BITS[0] else whole_rows(exact, one)
             self.error = max(self.error or 0.0, float(np.abs(rounded / one - exact).sum(2).max()))
             self._lossy = self._lossy or bool(np.any(rounded.sum(2) != one))
-            for at, matrix in zip(some, rounded.astype(_UNSIGNED[bits]), strict=True):
+            stored = np.minimum(rounded, (1 << bits) - 1).astype(_UNSIGNED[bits])
+            for at, matrix in zip(some, stored, strict=True):
                 place[at] = found.setdefault(matrix.tobytes(), len(found))
                 if place[at] == len(self._sizes):
                     there = matrix > 0
@@ -217,27 +258,31 @@ class _StochasticTables:
         n = self._wfa.states
         few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
         weights = self._weights[:count]
-        sparse: Arrays = {
+        rows: Arrays = {
             "row_sizes": np.concatenate(self._sizes[:count]).astype(few),
             "matrix_starts": np.cumsum([0, *(len(each) for each in weights[:-1])]).astype(np.uint32),
             "targets": np.concatenate(self._targets[:count]).astype(few),
             "weights": np.concatenate(weights),
         }
-        dense_bytes = count * n * n * sparse["weights"].itemsize
-        dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in sparse.values())
-        none = np.zeros(0, few)
-        rows = sparse
+        dense_bytes = count * n * n * rows["weights"].itemsize
+        dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in rows.values())
+        in_blocks = 4 * count * _pairs(n) * (n + -n % _SIDE)
         if dense:
-            rows = dict.fromkeys(sparse, none) | {"weights": _dense(sparse, n).ravel()}
+            rows = dict.fromkeys(rows, np.zeros(0, few)) | {"weights": _dense(rows, n).ravel()}
         numbers = {
             "states": n,
             "row_one": ROW_ONE[self._bits],
             "state_one": STATE_ONE[self._bits],
             "lossy": int(self._lossy),
             "dense": int(dense),
+            "blocks": int(self._bits == BITS[0] and not self._lossy and in_blocks <= _MOST_IN_BLOCKS),
             "logit_bits": 0,
         }
-        return numbers, {**rows, "final": whole_rows(self._wfa.centres, FINAL_ONE).astype(np.uint32).ravel()}
+        unit = _FINAL_UNIT if numbers["blocks"] else 1
+        return numbers, {
+            **rows,
+            "final": (whole_rows(self._wfa.centres, FINAL_ONE // unit) * unit).astype(np.uint32).ravel(),
+        }
 
 
 def _dense(sparse: Arrays, n: int) -> NDArray[Any]:
@@ -249,28 +294,31 @@ def _dense(sparse: Arrays, n: int) -> NDArray[Any]:
 
 
 def _quadrature(wfa: WFA) -> tuple[Numbers, Arrays]:
-    """Gauss-Legendre rules of 1, 2, 4 … nodes, the lower half of each, and the longest text that each is enough for."""
+    """Gauss-Legendre rules, the lower half of the nodes of each, and the longest text that each is enough for."""
     most = min(MOST_WORDS, wfa.encoder.max_length or MOST_WORDS)
     scale = largest_marginal(wfa)
     limits: list[int] = []
-    z, weights = [np.array([NODE_ONE // 2])], [np.array([WEIGHT_ONE])]
-    count = 1
-    while not limits or (limits[-1] < most and count <= _LONGEST_RULE):
-        low, high = 2 * count, MOST_WORDS + 1  # enough for `low` words, for `high` perhaps not
-        while high - low > 1:
-            middle = (low + high) // 2
-            enough = quadrature_error(middle, count, scale) <= TOLERANCE
-            low, high = (middle, high) if enough else (low, middle)
-        limits.append(low)
-        if count > 1:
-            nodes, weight = gauss_legendre(count)
-            z.append(np.rint(nodes[: count // 2] * NODE_ONE).astype(np.int64))
-            weights.append(whole_rows(weight[: count // 2], WEIGHT_ONE))
-        count *= 2
-    arrays = {"node_limits": limits, "node_z": np.concatenate(z), "node_weights": np.concatenate(weights)}
-    return {"most_explained": min(most, limits[-1])}, {
-        name: np.asarray(values, np.uint32) for name, values in arrays.items()
+    z, weights = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+    for count in _NODES:
+        longer = range(2 * count + 1, MOST_WORDS + 1)
+        error = partial(quadrature_error, nodes=count, scale=scale)
+        limits.append(2 * count + bisect_right(longer, TOLERANCE, key=error))
+        half, odd = (count + 1) // 2, count % 2
+        nodes, weight = gauss_legendre(count)
+        share = np.append(weight[: half - odd], weight[half - odd : half] / 2)
+        whole = whole_rows(share, WEIGHT_ONE)
+        whole[half - odd :] *= 2  # the one in the middle is its own mirror
+        z.append(np.rint(nodes[:half] * NODE_ONE).astype(np.int64))
+        weights.append(whole)
+        if limits[-1] >= most:
+            break
+    arrays: Arrays = {
+        "node_limits": np.asarray(limits, np.uint32),
+        "node_counts": np.asarray(_NODES[: len(limits)], np.uint16),
+        "node_z": np.concatenate(z).astype(np.uint32),
+        "node_weights": np.concatenate(weights).astype(np.uint32),
     }
+    return {"most_explained": min(most, limits[-1])}, arrays
 
 
 class _LinearTables:
@@ -433,8 +481,7 @@ def outputs(tables: Tables, wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float
         return _rounded_linear(tables, wfa).weights(Ragged(read, ids.offsets))
     n = numbers["states"]
     used, places = np.unique(entry[ids.values], return_inverse=True)
-    matrices = arrays["weights"].reshape(-1, n, n) if numbers["dense"] else _dense(arrays, n)
-    matrices = matrices[used] / numbers["row_one"]
+    matrices = tables.matrices()[used] / numbers["row_one"]
     vectors = np.tile(np.eye(1, n), (len(ids), 1))
     for position in range(int(ids.lengths.max(initial=0))):
         going = np.flatnonzero(ids.lengths > position)

@@ -3,11 +3,16 @@
 
 #include <string.h>
 
-#if WFA_DENSE && WFA_ROW_ONE == 255 && defined(__SSE2__)
-#include <emmintrin.h>
-#define SSE2 1
+#if defined(__SSE2__)
+#include <immintrin.h>
+#define VECTORS 1
+#ifdef __clang__
+#define UNROLLED _Pragma("unroll")
 #else
-#define SSE2 0
+#define UNROLLED _Pragma("GCC unroll 64")
+#endif
+#else
+#define VECTORS 0
 #endif
 
 #define ONE WFA_ONE /* of outputs, nodes of quadrature and steps of the linear kind */
@@ -207,32 +212,64 @@ static void start_reading(reader *from, const char *text, size_t bytes) {
 
 /* --- code points to words */
 
-/* two hashes of a word's code points */
+#define BLOCK 16 /* bytes that are hashed at once */
+static const uint32_t of_first[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu};
+static const uint32_t of_second[] = {0x165667B1u, 0x7FEB352Du, 0x846CA68Bu, 0xC2B2AE35u};
+
+/* two hashes of a word's UTF-8 bytes */
 typedef struct {
-  uint32_t a, b;
+  uint32_t a, b, bytes;
 } word_hash;
 
-static const word_hash no_letters = {WFA_WORD_SEED, WFA_WORD_SEED};
+static const word_hash no_letters = {WFA_WORD_SEED, WFA_WORD_SEED, 0};
 
-static word_hash with_letter(word_hash word, uint32_t code) {
-  word.a = (word.a ^ code) * 0x9E3779B1u;
-  word.b = (word.b ^ code) * 0x85EBCA77u;
-  return word;
+static uint32_t mixed_hash(uint32_t one, uint32_t two) { return (one ^ two >> 15) * 0x85EBCA6Bu; }
+
+/* what a full block leaves for the next one */
+static void mix(word_hash *word) {
+  word->a = mixed_hash(word->a, word->b);
+  word->b = mixed_hash(word->b, word->a);
+}
+
+static void add_byte(word_hash *word, uint32_t byte) {
+  const uint32_t at = word->bytes % BLOCK;
+  if (at == 0 && word->bytes) mix(word);
+  word->a += (byte << 8 * (at % 4)) * of_first[at / 4];
+  word->b += (byte << 8 * ((at + 2) % 4)) * of_second[at / 4];
+  word->bytes++;
+}
+
+static void add_letter(word_hash *word, uint32_t code) {
+  if (code < 0x80) {
+    add_byte(word, code);
+    return;
+  }
+  if (code < 0x800) add_byte(word, 0xC0 | code >> 6);
+  else {
+    if (code < 0x10000) add_byte(word, 0xE0 | code >> 12);
+    else {
+      add_byte(word, 0xF0 | code >> 18);
+      add_byte(word, 0x80 | (code >> 12 & 63));
+    }
+    add_byte(word, 0x80 | (code >> 6 & 63));
+  }
+  add_byte(word, 0x80 | (code & 63));
 }
 
 /* A perfect hash: one hash gives the bucket, whose pilot and the other hash give the only place where the word can be. There
    stand 24 bits of the first hash, and the entry. */
-static void look_up(word_hash word, wfa_token *token) {
+static inline void look_up(word_hash word, wfa_token *token) {
 #if WFA_WORD_COUNT
-  const uint32_t pilot = wfa_pilots[(uint64_t)word.a * WFA_WORD_BUCKETS >> 32];
+  const uint32_t a = mixed_hash(word.a + word.bytes, word.b);
+  const uint32_t pilot = wfa_pilots[(uint64_t)a * WFA_WORD_BUCKETS >> 32];
   const uint32_t mixed = (word.b ^ pilot * 0x9E3779B1u) * 0x85EBCA6Bu;
   const uint8_t *at = wfa_words + ((uint64_t)mixed * WFA_WORD_SLOTS >> 32) * (4 + WFA_WIDE_ENTRIES);
   uint32_t entry = at[3];
 #if WFA_WIDE_ENTRIES
   entry |= (uint32_t)at[4] << 8;
 #endif
-  token->known = ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16) == word.a >> 8;
-  token->entry = (uint16_t)(token->known ? entry : 0);
+  token->known = ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16) == a >> 8;
+  token->entry = (uint16_t)(entry & (0u - token->known));
 #else
   (void)word;
   token->entry = 0;
@@ -263,18 +300,125 @@ static int next_token(splitter *words, wfa_token *token) {
     words->places[words->count % WFA_GRAM] = words->from.first;
     words->count++;
   } while (words->count < WFA_GRAM);
-  for (k = 0; k < WFA_GRAM; k++) word = with_letter(word, words->codes[(words->count + k) % WFA_GRAM]);
+  for (k = 0; k < WFA_GRAM; k++) add_letter(&word, words->codes[(words->count + k) % WFA_GRAM]);
   token->first = words->places[words->count % WFA_GRAM];
   token->end = words->from.last;
   look_up(word, token);
   return 1;
 }
 #else
+#define WINDOW 64 /* bytes that are split at once, where all are letters, blanks or marks whatever stands around them */
+
 typedef struct {
   reader from;
+#if VECTORS
+  size_t base;           /* of the window in the text */
+  size_t stop;           /* where its last whole word ends, from there on */
+  uint64_t starts, ends; /* of its words that are to come, and of all words: a bit for each byte */
+  uint8_t letters[WINDOW + BLOCK];
+#endif
 } splitter;
 
-static void start_splitting(splitter *words, const char *text, size_t bytes) { start_reading(&words->from, text, bytes); }
+static void start_splitting(splitter *words, const char *text, size_t bytes) {
+  start_reading(&words->from, text, bytes);
+#if VECTORS
+  words->starts = 0;
+#endif
+}
+
+#if VECTORS
+#define ALL(byte) _mm_set1_epi8(byte)
+#define IS(byte) _mm_cmpeq_epi8(found, ALL(byte))
+#define AMONG(first, last) _mm_and_si128(_mm_cmpgt_epi8(found, ALL((first)-1)), _mm_cmpgt_epi8(ALL((last) + 1), found))
+#define OR(one, two) _mm_or_si128(one, two)
+#define ODD(four) _mm_srli_epi64(four, 32)
+#define SUMS(one, two) _mm_add_epi32(_mm_mul_epu32(one, two), _mm_mul_epu32(ODD(one), ODD(two)))
+#define BITS(vector) ((uint64_t)(unsigned)_mm_movemask_epi8(vector) << at)
+
+/* a window that is filled up with blanks */
+static void copy_window(uint8_t *letters, const unsigned char *text, size_t size) {
+  size_t at;
+  memset(letters, ' ', WINDOW);
+  for (at = 0; at + BLOCK <= size; at += BLOCK) memcpy(letters + at, text + at, BLOCK);
+  if (size >= BLOCK) memcpy(letters + size - BLOCK, text + size - BLOCK, BLOCK);
+  else
+    for (; at < size; at++) letters[at] = text[at];
+}
+
+/* Splits the next bytes. Nothing is found where the next word needs a closer look. */
+static void open_window(splitter *words) {
+  const size_t left = words->from.end - words->from.at, size = left < WINDOW ? left : WINDOW;
+  uint64_t letters = 0, blanks = 0, marks = 0, odd;
+  unsigned at;
+  words->base = words->from.at;
+  copy_window(words->letters, words->from.text + words->base, size);
+  UNROLLED for (at = 0; at < WINDOW; at += 16) {
+    __m128i *place = (__m128i *)(void *)(words->letters + at), found = _mm_loadu_si128(place);
+    __m128i blank = OR(AMONG('\t', '\r'), AMONG(0x1C, ' ')), letter = _mm_cmpgt_epi8(found, ALL(' '));
+#if WFA_BASIC
+    const __m128i mark = OR(OR(OR(AMONG('\'', ')'), IS('.')), OR(IS(','), IS('!'))), IS('?'));
+    blank = OR(blank, AMONG(':', ';'));
+    letter = _mm_andnot_si128(OR(OR(OR(mark, blank), IS('"')), IS('<')), letter);
+    marks |= BITS(mark);
+#endif
+    letters |= BITS(letter);
+    blanks |= BITS(blank);
+#if WFA_LOWER
+    _mm_storeu_si128(place, OR(found, _mm_and_si128(AMONG('A', 'Z'), ALL(' '))));
+#endif
+  }
+  odd = ~(letters | blanks | marks);
+  if (size == WINDOW) odd |= (uint64_t)1 << (WINDOW - 1); /* the last word may go on */
+  words->starts = (letters & ~(letters << 1)) | marks;
+  words->ends = ~letters | words->starts;
+  if (odd) { /* without the word that leads there */
+    const uint64_t others = ~letters & ((odd & (0 - odd)) - 1);
+    const unsigned kept = others ? WINDOW - (unsigned)__builtin_clzll(others) : 0;
+    words->starts &= ((uint64_t)1 << kept) - 1;
+    words->stop = words->base + kept;
+  } else words->stop = words->from.end;
+}
+
+/* the hashes of a word of the window */
+static inline word_hash hash_at(const uint8_t *letters, uint32_t bytes) {
+  static const uint8_t kept[2 * BLOCK] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+  const __m128i *one = (const __m128i *)(const void *)of_first, *two = (const __m128i *)(const void *)of_second;
+  word_hash word = no_letters;
+  for (word.bytes = bytes;; letters += BLOCK) {
+    const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(kept + BLOCK - (bytes < BLOCK ? bytes : BLOCK)));
+    const __m128i four = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)letters), mask);
+    const __m128i turned = OR(_mm_slli_epi32(four, 16), _mm_srli_epi32(four, 16));
+    const __m128i a = SUMS(four, _mm_loadu_si128(one)), b = SUMS(turned, _mm_loadu_si128(two));
+    uint32_t both[4];
+    _mm_storeu_si128((__m128i *)(void *)both, _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b)));
+    word.a += both[0];
+    word.b += both[1];
+    if (bytes <= BLOCK) return word;
+    bytes -= BLOCK;
+    mix(&word);
+  }
+}
+
+/* the next word of the window */
+static inline int window_token(splitter *words, wfa_token *token) {
+  unsigned at, end;
+  while (!words->starts) {
+    if (words->from.queued || words->from.at >= words->from.end) return 0;
+    open_window(words);
+    if (words->starts) break;
+    if (words->stop <= words->base) return 0;
+    words->from.at = words->stop;
+  }
+  at = (unsigned)__builtin_ctzll(words->starts);
+  words->starts &= words->starts - 1;
+  end = at + 1 + (unsigned)__builtin_ctzll(words->ends >> at >> 1);
+  token->first = words->base + at;
+  token->end = words->base + end;
+  words->from.at = words->starts ? token->end : words->stop;
+  look_up(hash_at(words->letters + at, end - at), token);
+  return 1;
+}
+#endif
 
 #if WFA_BASIC
 static int is_mark(uint32_t code) {
@@ -290,7 +434,8 @@ static int skips_break(reader *from) {
 }
 #endif
 
-static int next_token(splitter *words, wfa_token *token) {
+/* the next word, character by character */
+static int slow_token(splitter *words, wfa_token *token) {
   reader *from = &words->from;
   word_hash word = no_letters;
   int begun = 0;
@@ -298,7 +443,7 @@ static int next_token(splitter *words, wfa_token *token) {
     uint32_t code = 0;
     if (!from->queued) { /* most of a text is bytes that are letters or blanks whatever stands around them */
       size_t at = from->at;
-      for (; at < from->end && (code = wfa_plain[from->text[at]]) > ' '; at++) word = with_letter(word, code);
+      for (; at < from->end && (code = wfa_plain[from->text[at]]) > ' '; at++) add_byte(&word, code);
       if (at > from->at) {
         if (!begun) token->first = from->at;
         begun = 1;
@@ -327,13 +472,20 @@ static int next_token(splitter *words, wfa_token *token) {
     if (!begun) token->first = from->first;
     begun = 1;
     token->end = from->last;
-    word = with_letter(word, code);
+    add_letter(&word, code);
 #if WFA_BASIC
     if (is_mark(code)) break;
 #endif
   }
   if (begun) look_up(word, token);
   return begun;
+}
+
+static inline int next_token(splitter *words, wfa_token *token) {
+#if VECTORS && !WFA_TITLE
+  if (window_token(words, token)) return 1;
+#endif
+  return slow_token(words, token);
 }
 #endif
 
@@ -375,167 +527,222 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
 #if !WFA_LINEAR
 /* --- stochastic kinds: a distribution of whole numbers that sum to WFA_STATE_ONE */
 
+#define CHANGE_ONE_BITS 0
+#define COLUMN_FACTOR 1
+#if WFA_BLOCKS
+/* Small matrices of 8 bits stand as blocks of 16 columns. Of every 16 states, i and i + 8 stand side by side. What rounding
+   takes of a state goes to state 0 with the next word: column 0 holds what it lacks to WFA_ROW_ONE. */
+typedef int16_t state_number;
+#define SIDE 16
+#define SIDES ((WFA_STATES + SIDE - 1) / SIDE)
+#define ROOM (SIDES * SIDE)
+#define LAST_SIDE (WFA_STATES - SIDE * (SIDES - 1))
+#define PAIRS (SIDE / 2 * (SIDES - 1) + (LAST_SIDE < SIDE / 2 ? LAST_SIDE : SIDE / 2))
+#define PADDED ((WFA_CLASSES + 7) / 8 * 8)
+#define PLACE(i) ((i) / SIDE * SIDE + (i) % (SIDE / 2) * 2 + (i) % SIDE / (SIDE / 2))
+#else
 #if WFA_STATE_ONE <= UINT16_MAX
 typedef uint16_t state_number;
 #else
 typedef uint32_t state_number;
 #endif
-#define LANES 8
-#define BLOCKS ((WFA_STATES + LANES - 1) / LANES)
-#define ROOM (BLOCKS * LANES) /* of a state, whose last numbers may be 0 */
-#define PAIRS ((WFA_STATES + 1) / 2)
-#define CHANGE_ONE_BITS 0
-#define COLUMN_FACTOR 1
+#define ROOM WFA_STATES
+#define PLACE(i) (i)
+#endif
 
 static void start_state(state_number *d) {
   memset(d, 0, ROOM * sizeof *d);
   d[0] = WFA_STATE_ONE;
 }
 
+#if !(WFA_BLOCKS && VECTORS)
 /* what rounding took of the state, which goes to state 0 with the next word */
 static wfa_sum missing_mass(const state_number *d) {
 #if WFA_LOSSY
   (void)d;
   return 0;
 #else
-  uint32_t mass = 0;
+  int64_t mass = 0;
   size_t j;
   for (j = 0; j < ROOM; j++) mass += d[j];
-  return WFA_STATE_ONE - mass;
+  return (wfa_sum)(WFA_STATE_ONE - mass);
 #endif
 }
+#endif
 
-#if SSE2
-#define VECTOR(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
+#if WFA_BLOCKS
+static const int16_t *pairs_of(size_t entry) { return wfa_weights + entry * PAIRS * ROOM * 2; }
 
-/* 255 times what is missing, in the first number */
-static __m128i missing_part(const state_number *d) {
-  __m128i mass = _mm_setzero_si128(), missing;
-  size_t at;
-  for (at = 0; at < ROOM; at += LANES) mass = _mm_add_epi32(mass, _mm_madd_epi16(VECTOR(d + at), _mm_set1_epi16(1)));
-  mass = _mm_add_epi32(mass, _mm_shuffle_epi32(mass, 0x4E));
-  mass = _mm_add_epi32(mass, _mm_shuffle_epi32(mass, 0xB1));
-  missing = _mm_sub_epi32(_mm_cvtsi32_si128(WFA_STATE_ONE), mass);
-  return _mm_and_si128(_mm_sub_epi32(_mm_slli_epi32(missing, 8), missing), _mm_cvtsi32_si128(-!WFA_LOSSY));
+static uint32_t weight_of(size_t entry, size_t i, size_t j) {
+  const int16_t weight = pairs_of(entry)[(PLACE(i) / 2 * ROOM + j) * 2 + PLACE(i) % 2];
+  return (uint32_t)(j ? weight : weight + WFA_ROW_ONE);
+}
+#define ROW_START(entry) 0
+#define ROW_SIZE(entry, i) WFA_STATES
+#define TARGET(at, k) k
+#define WEIGHT(entry, i, at, k) weight_of(entry, i, k)
+#else
+#if WFA_DENSE
+#define ROW_START(entry) (entry) * WFA_STATES * WFA_STATES
+#define ROW_SIZE(entry, i) WFA_STATES
+#define TARGET(at, k) k
+#else
+#define ROW_START(entry) wfa_matrix_starts[entry]
+#define ROW_SIZE(entry, i) wfa_row_sizes[(entry) * WFA_STATES + (i)]
+#define TARGET(at, k) wfa_targets[at]
+#endif
+#define WEIGHT(entry, i, at, k) (wfa_sum)(wfa_weights[at] + (WFA_ROW_ONE == 256 && wfa_weights[at] == 255)) /* 255 is 256 */
+#endif
+
+#if WFA_BLOCKS && VECTORS
+#ifdef __AVX2__
+typedef __m256i lanes;
+#define LANES 8 /* columns */
+#define LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define SPREAD(d, pair) _mm256_permutevar8x32_epi32((d)[(pair) / LANES], _mm256_set1_epi32((int)((pair) % LANES)))
+#define ADD(one, two) _mm256_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm256_madd_epi16(pair, weights))
+#define FIRST(number) _mm256_setr_epi32(number, 0, 0, 0, 0, 0, 0, 0)
+#define NOTHING _mm256_setzero_si256()
+#define SIDE_BY_SIDE(low, high) \
+  _mm256_blend_epi16(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 8), 0xAA)
+#else
+typedef __m128i lanes;
+#define LANES 4
+#define LOAD(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
+#define SPREAD(d, pair) spread(d, pair)
+#define ADD(one, two) _mm_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm_madd_epi16(pair, weights))
+#define FIRST(number) _mm_cvtsi32_si128(number)
+#define NOTHING _mm_setzero_si128()
+#define SIDE_BY_SIDE(low, high) \
+  _mm_or_si128(_mm_srli_epi32(low, 8), _mm_and_si128(_mm_slli_epi32(high, 8), _mm_set1_epi32(-65536)))
+#endif
+#define HALVES (SIDE / 2 / LANES)
+#define KEEP(vector) __asm__("" : "+x"(vector)) /* compilers would make one long chain of sums */
+
+#ifndef __AVX2__
+static lanes spread(const lanes *d, size_t pair) {
+  int32_t two;
+  memcpy(&two, (const uint8_t *)d + pair * sizeof two, sizeof two);
+  return _mm_set1_epi32(two);
+}
+#endif
+
+/* Adds d*weights to the sums, in four parts that wait for each other as little as possible. */
+static inline void add_products(const lanes *d, const int16_t *weights, lanes *sums, size_t count) {
+  lanes parts[4][PADDED / LANES + ROOM / LANES];
+  size_t pair, k;
+  UNROLLED for (k = 0; k < count; k++) {
+    parts[0][k] = sums[k];
+    parts[1][k] = parts[2][k] = parts[3][k] = NOTHING;
+  }
+  UNROLLED for (pair = 0; pair < PAIRS; pair++) {
+    const lanes both = SPREAD(d, pair);
+    lanes *to = parts[pair % 4];
+    UNROLLED for (k = 0; k < count; k++) to[k] = ADD_PRODUCTS(to[k], both, LOAD(weights + (pair * count + k) * 2 * LANES));
+  }
+  UNROLLED for (k = 0; k < count; k++) {
+    lanes one = ADD(parts[0][k], parts[1][k]), two = ADD(parts[2][k], parts[3][k]);
+    KEEP(one);
+    KEEP(two);
+    sums[k] = ADD(one, two);
+  }
 }
 
-/* as part_of_row */
-static __m128i parts_of_rows(__m128i x) {
-  const __m128i more = _mm_add_epi32(x, _mm_set1_epi32(1));
-  return _mm_srli_epi32(_mm_add_epi32(more, _mm_srli_epi32(_mm_add_epi32(more, _mm_srli_epi32(x, 8)), 8)), 8);
+/* d -> d*E */
+static inline void advance(lanes *d, size_t entry) {
+  lanes sums[ROOM / LANES];
+  size_t k;
+  sums[0] = FIRST(WFA_STATE_ONE * WFA_ROW_ONE);
+  UNROLLED for (k = 1; k < ROOM / LANES; k++) sums[k] = NOTHING;
+  add_products(d, pairs_of(entry), sums, ROOM / LANES);
+  UNROLLED for (k = 0; k < SIDES * HALVES; k++) {
+    const size_t at = k / HALVES * 2 * HALVES + k % HALVES;
+    d[k] = SIDE_BY_SIDE(sums[at], sums[at + HALVES]);
+  }
+}
+
+static void step(const state_number *d, size_t entry, state_number *after) {
+  lanes moved[SIDES * HALVES];
+  memcpy(moved, d, sizeof moved);
+  advance(moved, entry);
+  memcpy(after, moved, sizeof moved);
 }
 #else
-static wfa_sum part_of_row(wfa_sum x) {
-#if WFA_ROW_ONE == 255
-  return (x + ((x + (x >> 8) + 1) >> 8) + 1) >> 8; /* x / 255, rounded down, up to 2^22 and more */
-#else
-  return x / WFA_ROW_ONE;
-#endif
-}
-#endif
-
-/* d -> d*E. Dense rows stand in pairs, in blocks of columns. */
+/* d -> d*E */
 static void step(const state_number *restrict d, size_t entry, state_number *restrict after) {
-#if SSE2
-  const uint8_t *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
-  __m128i more = missing_part(d);
-  size_t block, pair;
-  for (block = 0; block < BLOCKS; block++) {
-    const __m128i zero = _mm_setzero_si128();
-    __m128i low = zero, high = zero;
-    for (pair = 0; pair < PAIRS; pair++, weights += LANES * 2) {
-      const __m128i rows = VECTOR(weights);
-      int32_t two;
-      __m128i both;
-      memcpy(&two, d + 2 * pair, sizeof two);
-      both = _mm_set1_epi32(two);
-      low = _mm_add_epi32(low, _mm_madd_epi16(both, _mm_unpacklo_epi8(rows, zero)));
-      high = _mm_add_epi32(high, _mm_madd_epi16(both, _mm_unpackhi_epi8(rows, zero)));
-    }
-    low = _mm_add_epi32(low, more);
-    more = zero;
-    low = _mm_packs_epi32(parts_of_rows(low), parts_of_rows(high));
-    _mm_storeu_si128((__m128i *)(void *)(after + block * LANES), low);
-  }
-#elif WFA_DENSE
-  const wfa_weight *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
-  size_t block, pair, j;
-  for (block = 0; block < BLOCKS; block++) {
-    wfa_sum sums[LANES] = {0};
-    if (block == 0) sums[0] = missing_mass(d) * WFA_ROW_ONE;
-    for (pair = 0; pair < PAIRS; pair++, weights += LANES * 2) {
-      const wfa_sum one = d[2 * pair], two = d[2 * pair + 1];
-      for (j = 0; j < LANES; j++) sums[j] += one * weights[2 * j] + two * weights[2 * j + 1];
-    }
-    for (j = 0; j < LANES; j++) after[block * LANES + j] = (state_number)part_of_row(sums[j]);
-  }
-#else
-  wfa_sum sums[ROOM] = {0};
-  size_t i, j, at = wfa_matrix_starts[entry];
+  wfa_sum sums[WFA_STATES] = {0};
+  size_t i, k, at = ROW_START(entry);
   sums[0] = missing_mass(d) * WFA_ROW_ONE;
   for (i = 0; i < WFA_STATES; i++) {
-    const wfa_sum mass = d[i];
-    size_t end = at + wfa_row_sizes[entry * WFA_STATES + i];
+    const wfa_sum mass = (wfa_sum)d[PLACE(i)];
+    const size_t size = ROW_SIZE(entry, i);
     if (mass)
-      for (; at < end; at++) sums[wfa_targets[at]] += mass * wfa_weights[at];
-    at = end;
+      for (k = 0; k < size; k++) sums[TARGET(at + k, k)] += mass * WEIGHT(entry, i, at + k, k);
+    at += size;
   }
-  for (j = 0; j < ROOM; j++) after[j] = (state_number)part_of_row(sums[j]);
-#endif
+  memset(after, 0, ROOM * sizeof *after);
+  for (k = 0; k < WFA_STATES; k++) after[PLACE(k)] = (state_number)(sums[k] / WFA_ROW_ONE);
 }
+#endif
 
-/* column -> E*column */
-static void back(const int32_t *column, size_t entry, int32_t *before) {
-  size_t i, j;
-#if WFA_DENSE
-  const wfa_weight *weights = wfa_weights + entry * BLOCKS * PAIRS * LANES * 2;
+/* columns -> E*columns; numbers of different classes stand side by side */
+static void back(const int32_t *restrict columns, size_t entry, int32_t *restrict before) {
+  size_t i, k, c, at = ROW_START(entry);
   for (i = 0; i < WFA_STATES; i++) {
-    uint64_t sum = 0;
-    for (j = 0; j < WFA_STATES; j++) {
-      const size_t at = ((j / LANES * PAIRS + i / 2) * LANES + j % LANES) * 2 + i % 2;
-      sum += (uint64_t)weights[at] * (uint32_t)column[j];
+    wfa_back sums[WFA_FREE_CLASSES] = {0};
+    const size_t size = ROW_SIZE(entry, i);
+    for (k = 0; k < size; k++) {
+      const wfa_back weight = WEIGHT(entry, i, at + k, k);
+      const int32_t *column = columns + TARGET(at + k, k) * WFA_FREE_CLASSES;
+      for (c = 0; c < WFA_FREE_CLASSES; c++) sums[c] += weight * (uint32_t)column[c];
     }
-    before[i] = (int32_t)(sum / WFA_ROW_ONE);
+    for (c = 0; c < WFA_FREE_CLASSES; c++) before[i * WFA_FREE_CLASSES + c] = (int32_t)(sums[c] / WFA_ROW_ONE);
+    at += size;
   }
-#else
-  size_t at = wfa_matrix_starts[entry];
-  for (i = 0; i < WFA_STATES; i++) {
-    uint64_t sum = 0;
-    for (j = wfa_row_sizes[entry * WFA_STATES + i]; j; j--, at++)
-      sum += (uint64_t)wfa_weights[at] * (uint32_t)column[wfa_targets[at]];
-    before[i] = (int32_t)(sum / WFA_ROW_ONE);
-  }
-#endif
 }
 
+#if WFA_LOSSY
 /* where mass is lost, what is left is doubled until it is more than half */
 static void rescale(state_number *d) {
-#if WFA_LOSSY
   uint64_t mass = 0;
   size_t j;
   for (j = 0; j < WFA_STATES; j++) mass += d[j];
   for (; mass > 0 && 2 * mass <= WFA_STATE_ONE; mass *= 2)
     for (j = 0; j < WFA_STATES; j++) d[j] = (state_number)(2 * d[j]);
-#else
-  (void)d;
-#endif
 }
+#endif
+
+#define COLUMN_AT(i, c) ((i) * WFA_FREE_CLASSES + (c))
 
 /* change*column in parts of 2^26 */
-static int64_t dot(const int32_t *change, const int32_t *column) {
+static int64_t dot(const int32_t *change, const int32_t *columns, size_t c) {
   int64_t sum = 0;
   size_t i;
-  for (i = 0; i < WFA_STATES; i++) sum += (int64_t)change[i] * column[i];
+  for (i = 0; i < WFA_STATES; i++) sum += (int64_t)change[i] * columns[COLUMN_AT(i, c)];
   return shifted(sum, WFA_STATE_BITS - 4);
 }
 
-static int answer(const state_number *d, uint32_t *probabilities) {
+#if WFA_BLOCKS
+/* the class with the largest weight; weights are in parts of ONE * 64 */
+static int best_of(const int32_t *sums, uint32_t *probabilities) {
+  size_t c;
+  int best = 0;
+  for (c = 0; c < WFA_CLASSES; c++) {
+    if (sums[c] > sums[best]) best = (int)c;
+    probabilities[c] = (uint32_t)sums[c] >> 6;
+  }
+  return best;
+}
+#else
+static int read_out(const state_number *d, uint32_t *probabilities) {
   uint64_t sums[WFA_CLASSES], all = 0;
   size_t i, c;
   int best = 0;
   for (c = 0; c < WFA_CLASSES; c++) sums[c] = (uint64_t)missing_mass(d) * wfa_final[c];
   for (i = 0; i < WFA_STATES; i++)
-    for (c = 0; c < WFA_CLASSES; c++) sums[c] += (uint64_t)d[i] * wfa_final[i * WFA_CLASSES + c];
+    for (c = 0; c < WFA_CLASSES; c++) sums[c] += (uint64_t)d[PLACE(i)] * wfa_final[i * WFA_CLASSES + c];
   for (c = 0; c < WFA_CLASSES; c++) {
     if (sums[c] > sums[best]) best = (int)c;
     probabilities[c] = (uint32_t)(sums[c] / WFA_STATE_ONE);
@@ -546,13 +753,16 @@ static int answer(const state_number *d, uint32_t *probabilities) {
 #endif
   return all ? best : WFA_UNDECIDED;
 }
+#endif
 #else
 /* --- the linear kind: x -> x*d + (x*P)*s + b, with d, s and b made from the factors of a word */
 
 typedef int32_t state_number;
 #define ROOM WFA_STATES
+#define PLACE(i) (i)
 #define CHANGE_ONE_BITS 6
 #define COLUMN_FACTOR 16
+#define COLUMN_AT(i, c) ((c) * WFA_STATES + (i))
 #define NUMBERS (WFA_STATES - 1) /* the last state is always WFA_STATE_ONE */
 #define HALF (WFA_TURNS * (WFA_WIDTH / 2)) /* pairs of the first layer that turn */
 #define ONE_BITS 22
@@ -565,7 +775,6 @@ typedef struct {
 static int64_t cut(int64_t value, int64_t most) { return value > most ? most : value < -most ? -most : value; }
 
 static void start_state(state_number *x) { memcpy(x, wfa_start, sizeof wfa_start); }
-static void rescale(state_number *x) { (void)x; }
 
 static int64_t polynomial(const int32_t *table, size_t size, int64_t x) {
   int64_t sum = table[0];
@@ -673,9 +882,7 @@ static void step(const state_number *x, size_t entry, state_number *after) {
 }
 
 /* what a change of the state before the word does to column*(state after it) */
-static void back(const int32_t *column, size_t entry, int32_t *before) {
-  parts made;
-  const parts *word = parts_of(entry, &made);
+static void back_column(const int32_t *column, const parts *word, int32_t *before) {
   int64_t gated[NUMBERS], sums[NUMBERS];
   size_t i;
   for (i = 0; i < NUMBERS; i++)
@@ -700,16 +907,23 @@ static void back(const int32_t *column, size_t entry, int32_t *before) {
   before[NUMBERS] = column[NUMBERS];
 }
 
+static void back(const int32_t *columns, size_t entry, int32_t *before) {
+  parts made;
+  const parts *word = parts_of(entry, &made);
+  size_t c;
+  for (c = 0; c < WFA_FREE_CLASSES; c++) back_column(columns + c * WFA_STATES, word, before + c * WFA_STATES);
+}
+
 /* change*column in parts of 2^(26 - WFA_LOGIT_BITS) */
-static int64_t dot(const int32_t *change, const int32_t *column) {
+static int64_t dot(const int32_t *change, const int32_t *columns, size_t c) {
   int64_t sum = 0;
   size_t i;
-  for (i = 0; i < NUMBERS; i++) sum += shifted((int64_t)change[i] * column[i], 8);
+  for (i = 0; i < NUMBERS; i++) sum += shifted((int64_t)change[i] * columns[COLUMN_AT(i, c)], 8);
   return cut(shifted(sum, 16), (int64_t)1 << 28);
 }
 
 /* the softmax, to the base of 2 */
-static int answer(const state_number *x, uint32_t *probabilities) {
+static int read_out(const state_number *x, uint32_t *probabilities) {
   const int64_t most_gap = 40 * ((int64_t)1 << 20);
   int64_t sums[WFA_CLASSES] = {0}, shares[WFA_CLASSES], all = 0;
   size_t i, c;
@@ -730,26 +944,85 @@ static int answer(const state_number *x, uint32_t *probabilities) {
 
 /* --- predictions */
 
-int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]) {
+#if !WFA_LINEAR && WFA_BLOCKS && VECTORS
+/* what was read of a text: the state stays in registers */
+typedef struct {
+  lanes state[SIDES * HALVES];
+} reading;
+
+static inline void start(reading *text) {
+  state_number first[ROOM];
+  start_state(first);
+  memcpy(text->state, first, sizeof first);
+}
+
+static inline void read_word(reading *text, size_t entry) { advance(text->state, entry); }
+
+static inline int answer(const reading *text, uint32_t *probabilities) {
+  int32_t sums[PADDED];
+  lanes all[PADDED / LANES];
+  memcpy(all, wfa_final_base, sizeof all);
+  add_products(text->state, wfa_final_pairs, all, PADDED / LANES);
+  memcpy(sums, all, sizeof sums);
+  return best_of(sums, probabilities);
+}
+#else
+typedef struct {
   state_number states[2][ROOM];
+  size_t words;
+} reading;
+
+static void start(reading *text) {
+  start_state(text->states[0]);
+  text->words = 0;
+}
+
+static void read_word(reading *text, size_t entry) {
+  state_number *after = text->states[1 - text->words % 2];
+  step(text->states[text->words % 2], entry, after);
+#if WFA_LOSSY
+  rescale(after);
+#endif
+  text->words++;
+}
+
+static int answer(const reading *text, uint32_t *probabilities) {
+  const state_number *last = text->states[text->words % 2];
+#if !WFA_LINEAR && WFA_BLOCKS
+  int32_t sums[PADDED];
+  size_t pair, c;
+  memcpy(sums, wfa_final_base, sizeof sums);
+  for (pair = 0; pair < PAIRS; pair++)
+    for (c = 0; c < WFA_CLASSES; c++) {
+      const int16_t *both = wfa_final_pairs + (pair * PADDED + c) * 2;
+      sums[c] += (int32_t)last[2 * pair] * both[0] + (int32_t)last[2 * pair + 1] * both[1];
+    }
+  return best_of(sums, probabilities);
+#else
+  return read_out(last, probabilities);
+#endif
+}
+#endif
+
+int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]) {
+  reading text;
   size_t t;
-  start_state(states[0]);
+  start(&text);
   for (t = 0; t < count; t++) {
 #if WFA_CLOSED
     if (!tokens[t].known) return WFA_UNKNOWN_WORD;
 #endif
-    step(states[t % 2], tokens[t].entry, states[1 - t % 2]);
-    rescale(states[1 - t % 2]);
+    read_word(&text, tokens[t].entry);
   }
-  return answer(states[count % 2], probabilities);
+  return answer(&text, probabilities);
 }
 
 int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASSES]) {
   splitter words;
   wfa_token token;
-  state_number states[2][ROOM];
+  reading read;
   size_t skipped = skipped_words(text, bytes), count = 0;
-  start_state(states[0]);
+  start(&read);
   start_splitting(&words, text, bytes);
   while (next_token(&words, &token)) {
     if (skipped) {
@@ -759,69 +1032,70 @@ int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASS
 #if WFA_CLOSED
     if (!token.known) return WFA_UNKNOWN_WORD;
 #endif
-    step(states[count % 2], token.entry, states[1 - count % 2]);
-    rescale(states[1 - count % 2]);
+    read_word(&read, token.entry);
     count++;
 #if WFA_MAX_LENGTH && !WFA_KEEPS_END
     if (count == WFA_MAX_LENGTH) break;
 #endif
   }
-  return answer(states[count % 2], probabilities);
+  return answer(&read, probabilities);
 }
 
 /* --- exact Shapley values */
+
+#define NUMBERS_AHEAD (WFA_STATES * WFA_FREE_CLASSES)
 
 /* (1 - z)*one + z*two */
 static int64_t mixed(uint32_t z, int64_t one, int64_t two) {
   return shifted((int64_t)(ONE - z) * one + (int64_t)z * two, 22);
 }
 
+/* Adds a node of quadrature. `work` has the columns of all classes, what they are before a word and without it, and what each
+   word changes. */
 static void add_node(const wfa_token *tokens, size_t count, enum wfa_absence absence, uint32_t z, uint32_t weight, int32_t *work,
                      int64_t *values) {
   state_number state[ROOM] = {0}, after[ROOM], base[ROOM];
-  int32_t ahead[WFA_STATES], before[WFA_STATES], hidden[WFA_STATES];
+  int32_t *ahead = work, *before = ahead + NUMBERS_AHEAD, *hidden = before + NUMBERS_AHEAD, *changes = hidden + NUMBERS_AHEAD;
   size_t t, i, c;
   start_state(state);
   for (t = 0; t < count; t++) {
-    int32_t *change = work + t * WFA_STATES;
+    int32_t *change = changes + t * WFA_STATES;
     step(state, tokens[t].entry, after);
     if (absence == WFA_DELETE) memcpy(base, state, sizeof base);
     else step(state, 0, base);
-    for (i = 0; i < WFA_STATES; i++) {
-      change[i] = (int32_t)shifted((int64_t)after[i] - (int64_t)base[i], CHANGE_ONE_BITS);
-      state[i] = (state_number)mixed(z, base[i], after[i]);
-    }
+    for (i = 0; i < WFA_STATES; i++)
+      change[i] = (int32_t)shifted((int64_t)after[PLACE(i)] - (int64_t)base[PLACE(i)], CHANGE_ONE_BITS);
+    for (i = 0; i < ROOM; i++) state[i] = (state_number)mixed(z, base[i], after[i]);
   }
-  for (c = 0; c < WFA_CLASSES; c++) {
-    for (i = 0; i < WFA_STATES; i++) ahead[i] = (int32_t)(COLUMN_FACTOR * wfa_final[i * WFA_CLASSES + c]);
-    for (t = count; t-- > 0;) {
-      const int32_t *change = work + t * WFA_STATES;
-      values[t * WFA_CLASSES + c] += (int64_t)weight * dot(change, ahead);
-      back(ahead, tokens[t].entry, before);
-      if (absence == WFA_DELETE) memcpy(hidden, ahead, sizeof hidden);
-      else back(ahead, 0, hidden);
-      for (i = 0; i < WFA_STATES; i++) ahead[i] = (int32_t)mixed(z, hidden[i], before[i]);
-    }
+  for (i = 0; i < WFA_STATES; i++)
+    for (c = 0; c < WFA_FREE_CLASSES; c++) ahead[COLUMN_AT(i, c)] = (int32_t)(COLUMN_FACTOR * wfa_final[i * WFA_CLASSES + c]);
+  for (t = count; t-- > 0;) {
+    for (c = 0; c < WFA_FREE_CLASSES; c++)
+      values[t * WFA_CLASSES + c] += (int64_t)weight * dot(changes + t * WFA_STATES, ahead, c);
+    back(ahead, tokens[t].entry, before);
+    if (absence == WFA_UNKNOWN) back(ahead, 0, hidden);
+    for (i = 0; i < NUMBERS_AHEAD; i++) ahead[i] = (int32_t)mixed(z, absence == WFA_UNKNOWN ? hidden[i] : ahead[i], before[i]);
   }
 }
 
 int wfa_explain(const wfa_token *tokens, size_t count, enum wfa_absence absence, int32_t *work, int64_t *values) {
-  size_t rule = 0, at, half;
+  const uint32_t *z = wfa_node_z, *weight = wfa_node_weights;
+  size_t rule = 0, at, c;
   if (count > WFA_MOST_EXPLAINED) return WFA_TOO_LONG;
 #if WFA_CLOSED
   for (at = 0; at < count; at++)
     if (!tokens[at].known) return WFA_UNKNOWN_WORD;
 #endif
   for (at = 0; at < count * WFA_CLASSES; at++) values[at] = 0;
-  while (wfa_node_limits[rule] < count) rule++;
-  if (rule == 0) {
-    add_node(tokens, count, absence, ONE / 2, wfa_node_weights[0], work, values);
-    return 0;
+  for (; wfa_node_limits[rule] < count; rule++) {
+    z += (wfa_node_counts[rule] + 1) / 2;
+    weight += (wfa_node_counts[rule] + 1) / 2;
   }
-  half = (size_t)1 << (rule - 1);
-  for (at = half; at < 2 * half; at++) {
-    add_node(tokens, count, absence, wfa_node_z[at], wfa_node_weights[at], work, values);
-    add_node(tokens, count, absence, ONE - wfa_node_z[at], wfa_node_weights[at], work, values);
+  for (at = 0; at < wfa_node_counts[rule]; at++) { /* a rule lists the lower half of its nodes */
+    const size_t mirror = wfa_node_counts[rule] - 1 - at, place = at < mirror ? at : mirror;
+    add_node(tokens, count, absence, at > mirror ? ONE - z[place] : z[place], weight[place], work, values);
   }
+  for (at = 0; at < count && WFA_FREE_CLASSES < WFA_CLASSES; at++) /* those of all classes sum to 0 */
+    for (c = 0; c < WFA_FREE_CLASSES; c++) values[at * WFA_CLASSES + WFA_FREE_CLASSES] -= values[at * WFA_CLASSES + c];
   return 0;
 }

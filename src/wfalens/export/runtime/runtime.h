@@ -32,7 +32,7 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
 int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]);
 
 /* Exact Shapley values of all words: values[word * WFA_CLASSES + class], in parts of WFA_VALUE_ONE, in probabilities or, of
-   linear automata, in log-odds. `work` has room for count * WFA_STATES numbers. Returns 0, or one of the codes above. */
+   linear automata, in log-odds. `work` has room for WFA_WORK(count) numbers. Returns 0, or one of the codes above. */
 int wfa_explain(const wfa_token *tokens, size_t count, enum wfa_absence absence, int32_t *work, int64_t *values);
 
 #if WFA_STEP_NUMBERS

@@ -117,61 +117,90 @@ function tokenizer(numbers, arrays) {
 
 // --- tokens to entries
 
-// A perfect hash: one hash of a word gives the bucket, whose pilot and the other hash give the only place where the word
-// can be. There stand 24 bits of the first hash, and the entry. Returns the entry of a word by its hashes, -1: it has none.
+const BLOCK = 16; // bytes of a word that are hashed at once
+const weighted = (groups, shifts) => Int32Array.from({ length: BLOCK }, (_, at) => groups[at >> 2] << shifts[at & 3]);
+const FIRST = weighted([0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f], [0, 8, 16, 24]),
+  SECOND = weighted([0x165667b1, 0x7feb352d, 0x846ca68b, 0xc2b2ae35], [16, 24, 0, 8]);
+const mixed = (one, two) => Math.imul(one ^ (two >>> 15), 0x85ebca6b);
+// both hashes before the next block
+function nextBlock(a, b) {
+  const first = mixed(a, b);
+  return [first, mixed(b, first)];
+}
+
+// A perfect hash: one hash of a word's bytes gives the bucket, whose pilot and the other hash give the only place where
+// the word can be. There stand 24 bits of the first hash, and the entry. Returns a word's entry, -1: it has none.
 function wordTable({ word_slots: slots, word_buckets: buckets, wide_entries: wide }, { pilots, words }) {
   const share = (hash, count) => Math.floor(((hash >>> 0) * count) / 2 ** 32);
-  return (a, b) => {
+  return (first, second, bytes) => {
     if (slots === 0) return -1;
-    const mixed = Math.imul(b ^ Math.imul(pilots[share(a, buckets)], 0x9e3779b1), 0x85ebca6b),
-      at = share(mixed, slots) * (4 + wide);
+    const a = mixed(first + bytes, second),
+      displaced = Math.imul(second ^ Math.imul(pilots[share(a, buckets)], 0x9e3779b1), 0x85ebca6b),
+      at = share(displaced, slots) * (4 + wide);
     if ((words[at] | (words[at + 1] << 8) | (words[at + 2] << 16)) !== a >>> 8) return -1;
     return words[at + 3] + (wide ? 256 * words[at + 4] : 0);
   };
 }
 
-// entries of the words of a text, -1 for unknown ones
+// the bytes of a code point in UTF-8, also of half a pair
+function bytesOf(code) {
+  if (code < 0x80) return [code];
+  const last = 0x80 | (code & 63);
+  if (code < 0x800) return [0xc0 | (code >> 6), last];
+  const third = 0x80 | ((code >> 6) & 63);
+  return code < 0x10000 ? [0xe0 | (code >> 12), third, last] : [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), third, last];
+}
+
+// entries of the words of a text, -1 for unknown ones; the array is used again
 function entryReader(numbers, arrays, split) {
   const { basic, word_seed: seed } = numbers,
     { plain } = arrays,
     find = wordTable(numbers, arrays);
-  const first = (hash, code) => Math.imul(hash ^ code, 0x9e3779b1),
-    second = (hash, code) => Math.imul(hash ^ code, 0x85ebca77);
+  let entries = new Int32Array(64);
   function entryOf(word) {
     let a = seed,
-      b = seed;
-    for (const character of word) {
-      const code = character.codePointAt(0);
-      a = first(a, code);
-      b = second(b, code);
-    }
-    return find(a, b);
+      b = seed,
+      bytes = 0;
+    for (const character of word)
+      for (const byte of bytesOf(character.codePointAt(0))) {
+        if (bytes > 0 && bytes % BLOCK === 0) [a, b] = nextBlock(a, b);
+        a = (a + Math.imul(byte, FIRST[bytes % BLOCK])) | 0;
+        b = (b + Math.imul(byte, SECOND[bytes % BLOCK])) | 0;
+        bytes += 1;
+      }
+    return find(a, b, bytes);
   }
-  // in one pass, if what every character does is plain; else null
+  // how many words a text has, read in one pass, if what every character does is plain; else -1
   function quick(text) {
-    const entries = [];
+    if (text.length > entries.length) entries = new Int32Array(2 * text.length);
     let a = seed,
       b = seed,
-      begun = false;
+      bytes = 0,
+      count = 0;
     for (let at = 0; at <= text.length; at += 1) {
       const code = at < text.length ? text.charCodeAt(at) : 32,
-        letter = plain[code],
-        mark = letter === 0 && basic && ".,()!?'".includes(text[at]);
+        letter = code < 128 ? plain[code] : 0,
+        place = bytes & (BLOCK - 1);
       if (letter > 32) {
-        a = first(a, letter);
-        b = second(b, letter);
-        begun = true;
+        if (place === 0 && bytes > 0) [a, b] = nextBlock(a, b);
+        a = (a + Math.imul(letter, FIRST[place])) | 0;
+        b = (b + Math.imul(letter, SECOND[place])) | 0;
+        bytes += 1;
         continue;
       }
-      if (letter !== 32 && !mark) return null;
-      if (begun) entries.push(find(a, b));
-      if (mark) entries.push(find(first(seed, code), second(seed, code)));
+      const mark = letter === 0 && basic && ".,()!?'".includes(text[at]);
+      if (letter !== 32 && !mark) return -1;
+      if (bytes > 0) entries[count++] = find(a, b, bytes);
+      if (mark) entries[count++] = entryOf(text[at]);
       a = b = seed;
-      begun = false;
+      bytes = 0;
     }
-    return entries;
+    return count;
   }
-  return (text) => (plain.length > 0 ? quick(text) : null) ?? split(text).map(entryOf);
+  return (text) => {
+    const count = plain.length > 0 ? quick(text) : -1;
+    return count < 0 ? Int32Array.from(split(text), entryOf) : entries.subarray(0, count);
+  };
 }
 
 // --- outputs: vector·table
@@ -188,11 +217,54 @@ function products(vector, table, rows, columns) {
 
 // --- stochastic kinds: a distribution of whole numbers that sum to `state_one`
 
+// Rows as targets and weights, one after the other. Of 8 bits, 255 stands for 256.
+function sparseRows({ states: n, row_one: one, dense }, { weights, targets, row_sizes: sizes, matrix_starts: starts }) {
+  const whole = one === 256 ? Uint16Array.from(weights, (weight) => weight + (weight === 255)) : weights;
+  if (!dense) return { weights: whole, targets, start: (entry) => starts[entry], size: (row) => sizes[row] };
+  return {
+    weights: whole,
+    targets: Uint16Array.from(weights, (_, at) => at % n),
+    start: (entry) => entry * n * n,
+    size: () => n,
+  };
+}
+
+// Of small matrices of 8 bits, two columns stand in one number, so that a product makes both.
+function quickStep({ states: n, state_one: total, row_one: one }, { weights, targets, start, size }, entries) {
+  const SECOND_COLUMN = 2 ** 23,
+    pairs = (n + 3) >> 2, // of such numbers
+    packed = new Float64Array(entries * pairs * 2 * n);
+  for (let entry = 0; entry < entries; entry += 1)
+    for (let i = 0, at = start(entry); i < n; i += 1) {
+      const place = (column) => ((entry * pairs + (column >> 2)) * n + i) * 2 + ((column >> 1) & 1);
+      packed[place(0)] -= one; // what column 0 lacks is what rounding took
+      for (let k = size(entry * n + i); k > 0; k -= 1, at += 1)
+        packed[place(targets[at])] += weights[at] * (targets[at] & 1 ? SECOND_COLUMN : 1);
+    }
+  return (d, entry, after) => {
+    for (let pair = 0, at = entry * pairs * 2 * n; pair < pairs; pair += 1) {
+      let left = pair === 0 ? total * one : 0,
+        right = 0;
+      for (let i = 0; i < n; i += 1, at += 2) {
+        left += d[i] * packed[at];
+        right += d[i] * packed[at + 1];
+      }
+      const second = (left / SECOND_COLUMN) | 0,
+        fourth = (right / SECOND_COLUMN) | 0;
+      after[4 * pair] = (left - second * SECOND_COLUMN) >> 8;
+      after[4 * pair + 1] = second >> 8;
+      after[4 * pair + 2] = (right - fourth * SECOND_COLUMN) >> 8;
+      after[4 * pair + 3] = fourth >> 8;
+    }
+  };
+}
+
 function stochastic(numbers, arrays) {
-  const { states: n, classes, state_one: total, row_one: one, dense, lossy } = numbers;
-  const { weights, targets, row_sizes: sizes, matrix_starts: starts, final } = arrays;
-  const State = total < 2 ** 16 ? Int32Array : Float64Array,
-    sums = new State(n);
+  const { states: n, classes, free_classes: free, state_one: total, row_one: one, blocks, lossy } = numbers,
+    { final } = arrays;
+  const rows = sparseRows(numbers, arrays),
+    { weights, targets } = rows,
+    sums = new Float64Array(n);
   // what rounding took of the state, which goes to state 0 with the next word
   function missing(d) {
     if (lossy) return 0;
@@ -200,41 +272,42 @@ function stochastic(numbers, arrays) {
     for (let j = 0; j < n; j += 1) mass += d[j];
     return total - mass;
   }
+  // d -> d·E
+  function step(d, entry, after) {
+    sums.fill(0);
+    sums[0] = missing(d) * one;
+    for (let i = 0, at = rows.start(entry); i < n; i += 1) {
+      const mass = d[i],
+        end = at + rows.size(entry * n + i);
+      if (mass > 0) for (let k = at; k < end; k += 1) sums[targets[k]] += mass * weights[k];
+      at = end;
+    }
+    for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
+  }
+  const entries = numbers.dense ? weights.length / (n * n) : arrays.matrix_starts.length;
   return {
-    State,
-    initial: State.from({ length: n }, (_, at) => (at === 0 ? total : 0)),
+    initial: Float64Array.from({ length: n + (-n & 3) }, (_, at) => (at === 0 ? total : 0)),
     changeOne: 1,
     // change·column in parts of 2^26
-    dot(changes, at, column) {
+    dot(changes, at, columns, c) {
       let sum = 0;
-      for (let i = 0; i < n; i += 1) sum += changes[at + i] * column[i];
+      for (let i = 0; i < n; i += 1) sum += changes[at + i] * columns[i * free + c];
       return Math.floor(sum / (total / 16));
     },
-    // d -> d·E
-    step(d, entry, after) {
-      sums.fill(0);
-      sums[0] = missing(d) * one;
-      for (let i = 0, at = dense ? entry * n * n : starts[entry]; i < n; i += 1) {
-        const mass = d[i],
-          size = dense ? n : sizes[entry * n + i];
-        if (mass > 0 && dense) for (let j = 0; j < n; j += 1) sums[j] += mass * weights[at + j];
-        else if (mass > 0) for (let k = at; k < at + size; k += 1) sums[targets[k]] += mass * weights[k];
-        at += size;
-      }
-      for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
-    },
-    // column -> E·column
-    back(column, entry, before) {
-      let at = dense ? entry * n * n : starts[entry];
-      for (let i = 0; i < n; i += 1) {
-        const size = dense ? n : sizes[entry * n + i];
-        let sum = 0;
-        for (let k = 0; k < size; k += 1) sum += weights[at + k] * column[dense ? k : targets[at + k]];
-        before[i] = Math.floor(sum / one);
-        at += size;
+    step: blocks ? quickStep(numbers, rows, entries) : step,
+    // columns -> E·columns; those of different classes stand side by side
+    back(columns, entry, before) {
+      for (let i = 0, at = rows.start(entry); i < n; i += 1) {
+        const end = at + rows.size(entry * n + i);
+        for (let c = 0; c < free; c += 1) {
+          let sum = 0;
+          for (let k = at; k < end; k += 1) sum += weights[k] * columns[targets[k] * free + c];
+          before[i * free + c] = Math.floor(sum / one);
+        }
+        at = end;
       }
     },
-    column: (c) => Float64Array.from({ length: n }, (_, i) => final[i * classes + c]),
+    columns: () => Float64Array.from({ length: n * free }, (_, at) => final[Math.floor(at / free) * classes + (at % free)]),
     // where mass is lost, what is left is doubled until it is more than half
     rescale(d) {
       if (!lossy) return;
@@ -243,9 +316,8 @@ function stochastic(numbers, arrays) {
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
     weights(d) {
-      const whole = new Float64Array(d);
-      whole[0] += missing(d);
-      return products(whole, final, n, classes);
+      const lost = missing(d);
+      return products(d, final, n, classes).map((sum, c) => sum + lost * final[c]);
     },
     probabilities(sums) {
       const parts = sums.map((sum) => Math.floor(sum / total)),
@@ -262,7 +334,7 @@ function stochastic(numbers, arrays) {
 const cut = (value, most) => Math.max(-most, Math.min(most, value));
 
 function linear(numbers, arrays) {
-  const { states, classes, width: m, factors, columns, turns, decay, state_one: total } = numbers;
+  const { states, classes, free_classes: free, width: m, factors, columns, turns, decay, state_one: total } = numbers;
   const { first_shift: firstShift, link_bits: linkBits, read_shift: readShift } = numbers;
   const { gate_bits: gateBits, logit_bits: logitBits } = numbers;
   const { expansion, multipliers, shifts, offset, links, final, exp2, sine } = arrays;
@@ -321,14 +393,31 @@ function linear(numbers, arrays) {
     }
     return known.get(entry);
   }
+  // what a change of the state before the word does to column·(state after it)
+  function backColumn(column, { d, s }, before) {
+      const gated = Float64Array.from({ length: n }, (_, j) =>
+        cut(Math.floor((s[j] * column[j]) / 2 ** (j < m ? 22 : gateBits)), 2 ** 26),
+      );
+      for (let i = 0; i < n; i += 1) {
+        before[i] = Math.floor((column[i] * d[i]) / ONE);
+        if (i < 2 * half) before[i] += gated[partner(i)];
+      }
+      for (let layer = m, at = 0; layer < n; layer += m) {
+        const sums = new Float64Array(layer);
+        for (let j = layer; j < layer + m; j += 1, at += layer)
+          for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
+        for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
+      }
+      for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
+      before[n] = column[n];
+  }
   return {
-    State: Float64Array,
     initial: Float64Array.from(arrays.start),
     changeOne: 64,
     // change·column in parts of 2^(26 − logit_bits)
-    dot(changes, at, column) {
+    dot(changes, at, columns, c) {
       let sum = 0;
-      for (let i = 0; i < n; i += 1) sum += Math.floor((changes[at + i] * column[i]) / 256);
+      for (let i = 0; i < n; i += 1) sum += Math.floor((changes[at + i] * columns[c * states + i]) / 256);
       return cut(Math.floor(sum / 2 ** 16), 2 ** 28);
     },
     step(x, entry, after) {
@@ -347,26 +436,14 @@ function linear(numbers, arrays) {
       }
       after[n] = x[n];
     },
-    // what a change of the state before the word does to column·(state after it)
-    back(column, entry, before) {
-      const { d, s } = parts(entry);
-      const gated = Float64Array.from({ length: n }, (_, j) =>
-        cut(Math.floor((s[j] * column[j]) / 2 ** (j < m ? 22 : gateBits)), 2 ** 26),
-      );
-      for (let i = 0; i < n; i += 1) {
-        before[i] = Math.floor((column[i] * d[i]) / ONE);
-        if (i < 2 * half) before[i] += gated[partner(i)];
+    back(columns, entry, before) {
+      const word = parts(entry);
+      for (let c = 0; c < free; c += 1) {
+        const one = [c * states, (c + 1) * states];
+        backColumn(columns.subarray(...one), word, before.subarray(...one));
       }
-      for (let layer = m, at = 0; layer < n; layer += m) {
-        const sums = new Float64Array(layer);
-        for (let j = layer; j < layer + m; j += 1, at += layer)
-          for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
-        for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
-      }
-      for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
-      before[n] = column[n];
     },
-    column: (c) => Float64Array.from({ length: states }, (_, i) => 16 * final[i * classes + c]),
+    columns: () => Float64Array.from({ length: free * states }, (_, at) => 16 * final[(at % states) * classes + Math.floor(at / states)]),
     rescale: () => {},
     weights: (x) => products(x, final, states, classes),
     // the softmax, to the base of 2
@@ -387,14 +464,15 @@ function linear(numbers, arrays) {
 
 // `absent` is the entry that an absent word has, or null if it is deleted. Values are whole, in parts of 2^(50 − logit_bits).
 function shapley(kind, numbers, arrays, entries, absent) {
-  const { states, classes } = numbers,
+  const { states, classes, free_classes: free } = numbers,
     length = entries.length,
     values = new Float64Array(length * classes);
   const changes = new Float64Array(length * states);
-  const [state, after, base] = [0, 0, 0].map(() => new kind.State(states)),
-    [ahead, before, hidden] = [0, 0, 0].map(() => new Float64Array(states));
+  const [state, after, base] = [0, 0, 0].map(() => kind.initial.slice()),
+    [ahead, before, hidden] = [0, 0, 0].map(kind.columns);
+  const last = kind.columns();
   const mix = (z, one, two, out) => {
-    for (let i = 0; i < states; i += 1) out[i] = Math.floor(((ONE - z) * one[i] + z * two[i]) / ONE);
+    for (let i = 0; i < out.length; i += 1) out[i] = Math.floor(((ONE - z) * one[i] + z * two[i]) / ONE);
   };
   function add(z, weight) {
     state.set(kind.initial);
@@ -405,24 +483,24 @@ function shapley(kind, numbers, arrays, entries, absent) {
       for (let i = 0; i < states; i += 1) changes[t * states + i] = Math.floor((after[i] - base[i]) / kind.changeOne);
       mix(z, base, after, state);
     });
-    for (let c = 0; c < classes; c += 1) {
-      ahead.set(kind.column(c));
-      for (let t = length - 1; t >= 0; t -= 1) {
-        values[t * classes + c] += weight * kind.dot(changes, t * states, ahead);
-        kind.back(ahead, entries[t], before);
-        if (absent === null) hidden.set(ahead);
-        else kind.back(ahead, absent, hidden);
-        mix(z, hidden, before, ahead);
-      }
+    ahead.set(last);
+    for (let t = length - 1; t >= 0; t -= 1) {
+      for (let c = 0; c < free; c += 1) values[t * classes + c] += weight * kind.dot(changes, t * states, ahead, c);
+      kind.back(ahead, entries[t], before);
+      if (absent !== null) kind.back(ahead, absent, hidden);
+      mix(z, absent === null ? ahead : hidden, before, ahead);
     }
   }
-  let rule = 0;
-  while (arrays.node_limits[rule] < length) rule += 1;
-  if (rule === 0) add(ONE / 2, arrays.node_weights[0]);
-  for (let count = 2 ** rule / 2, at = count; rule > 0 && at < 2 * count; at += 1) {
-    add(arrays.node_z[at], arrays.node_weights[at]);
-    add(ONE - arrays.node_z[at], arrays.node_weights[at]);
+  let rule = 0,
+    at = 0;
+  for (; arrays.node_limits[rule] < length; rule += 1) at += (arrays.node_counts[rule] + 1) >> 1;
+  for (let count = arrays.node_counts[rule], k = 0; k < count; k += 1) {
+    const place = at + Math.min(k, count - 1 - k), // a rule lists the lower half of its nodes
+      z = arrays.node_z[place];
+    add(2 * k < count ? z : ONE - z, arrays.node_weights[place]);
   }
+  for (let t = 0; t < length && free < classes; t += 1) // those of all classes sum to 0
+    for (let c = 0; c < free; c += 1) values[t * classes + free] -= values[t * classes + c];
   return values;
 }
 
@@ -446,8 +524,12 @@ function automaton(tables) {
   const tokens = (text) => kept(split(text));
   function entriesOf(text) {
     const entries = kept(found(text));
-    if (numbers.closed && entries.includes(-1)) throw new RangeError('the alphabet is closed and lacks a word');
-    return entries.map((entry) => Math.max(0, entry)); // 0 is that of unknown words
+    for (let t = 0; t < entries.length; t += 1)
+      if (entries[t] < 0) {
+        if (numbers.closed) throw new RangeError('the alphabet is closed and lacks a word');
+        entries[t] = 0; // that of unknown words
+      }
+    return entries;
   }
   function answer(state) {
     const sums = kind.weights(state);
@@ -455,19 +537,17 @@ function automaton(tables) {
     const probabilities = kind.probabilities(sums).map((part) => part / ONE);
     return { label: index < 0 ? null : classes[index], index, probabilities };
   }
+  const states = [kind.initial.slice(), kind.initial.slice()];
   function last(entries, each = () => {}) {
-    let state = kind.initial.slice(),
-      after = new kind.State(numbers.states);
-    each(state);
+    states[0].set(kind.initial);
+    each(states[0]);
     for (let t = 0; t < entries.length; t += 1) {
-      const before = state;
-      kind.step(before, entries[t], after);
-      state = after;
-      after = before;
-      kind.rescale(state);
-      each(state);
+      const after = states[1 - (t & 1)];
+      kind.step(states[t & 1], entries[t], after);
+      kind.rescale(after);
+      each(after);
     }
-    return state;
+    return states[entries.length & 1];
   }
   return {
     classes,
@@ -480,7 +560,7 @@ function automaton(tables) {
       const words = tokens(text),
         probabilities = [];
       last(entriesOf(text), (state) => probabilities.push(answer(state).probabilities));
-      const known = kept(found(text)).map((entry) => entry >= 0),
+      const known = Array.from(kept(found(text)), (entry) => entry >= 0),
         cut = numbers.max_length > 0 && split(text).length > words.length;
       return { words, known, probabilities, cut };
     },

@@ -22,7 +22,7 @@ from wfalens.export.subset import chosen_ids
 from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
 
-_HEADER_NUMBERS = ("classes", "states", "most_explained")
+_HEADER_NUMBERS = ("classes", "free_classes", "states", "most_explained")
 _SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 _LINE = 30  # numbers of a table in a line
@@ -172,6 +172,7 @@ def _header(tables: Tables) -> str:
         "#define WFALENS_AUTOMATON_H",
         *(f"#define WFA_{name.upper()} {tables.numbers[name]}" for name in _HEADER_NUMBERS),
         f"#define WFA_VALUE_ONE (INT64_C(1) << {50 - tables.numbers['logit_bits']})",
+        "#define WFA_WORK(words) (((words) + 3 * WFA_FREE_CLASSES) * WFA_STATES)",
         f"#define WFA_STEP_NUMBERS {tables.numbers['linear'] * 3 * (tables.numbers['states'] - 1)}",
     ]
     return "\n".join([*lines, _template("runtime.h"), "#endif", ""])
@@ -184,9 +185,9 @@ def _source(tables: Tables, header: str) -> str:
     given = {name: array for name, array in tables.arrays.items() if len(array)}
     types = list[str]()
     if not tables.numbers["linear"]:
-        weights = tables.arrays["weights"].dtype
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
-        types = [f"typedef {weights}_t wfa_weight;", f"typedef uint{32 if fits else 64}_t wfa_sum;"]
+        types = [f"typedef uint{32 if fits else 64}_t wfa_sum;"]
+        types.append(f"typedef uint{32 if fits else 64}_t wfa_back;")
     elif "links" in given:
         narrow, link = tables.numbers["read_shift"] > 0, given["links"].dtype
         types = [f"typedef {link}_t wfa_link;", f"typedef int{16 if narrow else 32}_t wfa_short;"]

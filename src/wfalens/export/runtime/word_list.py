@@ -15,8 +15,12 @@ from wfalens.text.tokenizers import CUSTOM, characters_each, is_import_path
 
 _SPARE, _PER_BUCKET, _MOST_SEEDS = 32, 4, 64  # of the perfect hash: a slot in so many is free
 _PILOTS = np.split(np.arange(1 << 16, dtype=np.uint16)[:, None], [64, 512, 4096, 16384, 32768, 49152])  # as tried
-_MULTIPLIERS = np.array([[0x9E3779B1], [0x85EBCA77]], np.uint32)  # of both hashes
-_MIXER = np.uint32(0x85EBCA6B)
+_GROUPS = np.array(  # of both hashes: what four bytes are multiplied by, in the second hash with halves exchanged
+    [[0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F], [0x165667B1, 0x7FEB352D, 0x846CA68B, 0xC2B2AE35]], np.uint32
+)
+_SHIFTS = np.array([[0, 8, 16, 24], [16, 24, 0, 8]], np.uint32)
+_WEIGHTS = (_GROUPS[:, :, None] << _SHIFTS[:, None]).reshape(2, -1)  # (2, 16): of the bytes of a block
+_PILOT_MULTIPLIER, _MIXER, _BLOCK = np.array([0x9E3779B1], np.uint32), np.uint32(0x85EBCA6B), 16
 _CODE_POINTS = 0x110000
 _SIGMAS = "σς"
 QUOTES_FIRST, QUOTES_LAST = 1, 2  # before or after a change of case
@@ -78,7 +82,7 @@ def hashed_words(
 ) -> tuple[Numbers, Arrays]:
     """A perfect hash of words (hash and displace): one look-up finds the entry of a word, or that it has none.
 
-    Two hashes are made of a word's code points. One gives its bucket, whose pilot and the other hash give its slot.
+    Two hashes are made of a word's bytes. One gives its bucket, whose pilot and the other hash give its slot.
     There stand 24 bits of the first hash and the entry in one byte or two. Of texts that are neither words nor
     `others`, one in 2²⁴ is taken for a word.
     """
@@ -104,15 +108,26 @@ def hashed_words(
 
 
 def _hashes(words: Sequence[str], seed: int) -> NDArray[np.uint32]:
-    """Two hashes of every word: the code points one after the other, xor and multiply; -> (2, words)"""
-    lengths = np.array([len(word) for word in words], np.int64)
-    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<u4")
+    """Two hashes of every word: sums of its UTF-8 bytes times weights, mixed after every 16 bytes; -> (2, words)"""
+    coded = [word.encode("utf-8", "surrogatepass") for word in words]
+    lengths = np.array([len(each) for each in coded], np.int64)
+    letters = np.frombuffer(b"".join(coded), np.uint8).astype(np.uint32)
     order, starts = np.argsort(-lengths, kind="stable"), np.cumsum(lengths) - lengths
     hashes = np.full((2, len(words)), seed, np.uint32)
     for at in range(int(lengths.max(initial=0))):
         some = order[: np.count_nonzero(lengths > at)]
-        hashes[:, some] = (hashes[:, some] ^ codes[starts[some] + at]) * _MULTIPLIERS
+        if at and at % _BLOCK == 0:
+            hashes[0, some] = _mixed(hashes[:, some])
+            hashes[1, some] = _mixed(hashes[::-1, some])
+        hashes[:, some] += letters[starts[some] + at] * _WEIGHTS[:, at % _BLOCK, None]
+    hashes[0] += lengths.astype(np.uint32)
+    hashes[0] = _mixed(hashes)
     return hashes
+
+
+def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    # (2, N) -> (N,)
+    return np.asarray((hashes[0] ^ hashes[1] >> np.uint32(15)) * _MIXER, np.uint32)
 
 
 def _share(hashed: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
@@ -121,7 +136,7 @@ def _share(hashed: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
 
 
 def _displaced(hashed: NDArray[np.uint32], pilots: NDArray[np.uint16], size: int) -> NDArray[np.int64]:
-    return _share((hashed ^ pilots.astype(np.uint32) * _MULTIPLIERS[0]) * _MIXER, size)
+    return _share((hashed ^ pilots.astype(np.uint32) * _PILOT_MULTIPLIER) * _MIXER, size)
 
 
 def _slots(hashes: NDArray[np.uint32], pilots: NDArray[np.uint16], size: int) -> NDArray[np.int64]:
