@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the plain method lives among the tests
 
-from tests import intents, oracle, planted  # noqa: F401 - handed on
+from tests import intents, oracle, planted, tomita_languages  # noqa: F401 - handed on
 from tests.models import zoo  # noqa: F401 - handed on
 
 import wfalens
@@ -75,9 +75,7 @@ def trained_model(name: str, train: Corpus, quick: bool, seed: int = 0) -> RNNCl
         known = DATASETS[name]
         if quick:
             train = train.subset(np.arange(0, len(train), max(1, len(train) // 4000)))
-        trainer = Trainer(
-            max_length=known.max_length, tokenizer=known.tokenizer, seed=seed, **({"epochs": 4} if quick else {})
-        )
+        trainer = Trainer(max_length=known.max_length, seed=seed, **({"epochs": 4} if quick else {}))
         trainer.train(train).model.save(path)
     return RNNClassifier.load(path)
 

@@ -17,14 +17,12 @@ from aalpy.base import SUL
 from aalpy.learning_algs import run_Lstar
 from aalpy.oracles import RandomWordEqOracle, StatePrefixEqOracle
 
-from common import CACHE, arguments, finish, show
+from common import CACHE, arguments, finish, show, tomita_languages
 from tomita import learned
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier
 from wfalens.robustness.dfa import Machine, minimal_but_for_the_empty_text, shortest_difference
 from wfalens.robustness.dfa_learning import LIKELY, LSTAR, learn_machine
-from wfalens.text import load_dataset
-from wfalens.text.datasets.tomita import TOMITA
 
 LETTERS = ("0", "1")
 ROUNDS = 20  # of L* at most: a network that is not quite regular would keep it busy for ever
@@ -102,12 +100,12 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     rows, result = [], {}
     for number in range(1, 3 if options.quick else 8):
-        dfa, model = TOMITA[number], cached_model(number, options.quick)
+        dfa, model = tomita_languages.TOMITA[number], cached_model(number, options.quick)
         known = Machine.accepting(LETTERS, dfa.transitions, dfa.accepting)
-        longer = list(load_dataset(f"tomita{number}", "test").texts)
+        longer = list(tomita_languages.load(number, "test").texts)
         began = time.perf_counter()
         settings = {"states": 12, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0}
-        wfa = extract(model, load_dataset(f"tomita{number}"), Stochastic(**settings))
+        wfa = extract(model, tomita_languages.load(number), Stochastic(**settings))
         extraction = time.perf_counter() - began
         found: dict[str, dict[str, object]] = {}
         for name, algorithm in OURS.items():

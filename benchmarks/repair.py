@@ -74,7 +74,7 @@ def trained(options, name: str, flaw: Flaw) -> RNNClassifier:
     if not path.exists():
         print(f"training {path.name} …", file=sys.stderr)
         known = DATASETS[name]
-        trainer = Trainer(max_length=known.max_length, tokenizer=known.tokenizer, epochs=4 if options.quick else 12)
+        trainer = Trainer(max_length=known.max_length, epochs=4 if options.quick else 12)
         trainer.train(flaw.train).model.save(path)
     return RNNClassifier.load(path)
 

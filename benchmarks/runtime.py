@@ -131,7 +131,7 @@ def model_of(options, name: str, train) -> RNNClassifier:
     CACHE.mkdir(exist_ok=True)
     path, known = CACHE / f"runtime{'-quick' if options.quick else ''}-{name}.rnn", DATASETS[name]
     if not path.exists():
-        settings = {"max_length": known.max_length, "tokenizer": known.tokenizer, "seed": 0}
+        settings = {"max_length": known.max_length, "seed": 0}
         Trainer(**settings, epochs=2 if options.quick else 6).train(train).model.save(path)
     return RNNClassifier.load(path)
 

@@ -64,9 +64,7 @@ def model_of(kind: str, name: str, seed: int, train, quick: bool):
     path = CACHE / f"shapley-{name}-{seed}{'-quick' if quick else ''}.rnn"
     if not path.exists():
         known = DATASETS[name]
-        Trainer(max_length=known.max_length, tokenizer=known.tokenizer, seed=seed, epochs=6).train(train).model.save(
-            path
-        )
+        Trainer(max_length=known.max_length, seed=seed, epochs=6).train(train).model.save(path)
     return RNNClassifier.load(path)
 
 

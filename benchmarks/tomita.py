@@ -11,10 +11,9 @@ import sys
 import numpy as np
 
 from common import arguments, finish, show
+from common import tomita_languages as tomita
 from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.models import RNNConfig, Trainer
-from wfalens.text import load_dataset
-from wfalens.text.datasets import tomita
 
 WANTED = 0.99
 METHODS = {
@@ -26,7 +25,7 @@ METHODS = {
 
 def learned(number: int, quick: bool):
     """The first LSTM, of a few seeds, that is right on nearly all longer strings: others than those it is judged by."""
-    train = load_dataset(f"tomita{number}", "train")
+    train = tomita.load(number)
     longer = tomita.generate(number, 1000, np.random.default_rng(500 + number), min_length=17, max_length=32)
     best = None
     for seed in range(1 if quick else 4):
@@ -48,7 +47,7 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     rows, result = [], {}
     for number in range(1, 3 if options.quick else 8):
-        train, longer = (load_dataset(f"tomita{number}", split) for split in ("train", "test"))
+        train, longer = (tomita.load(number, split) for split in ("train", "test"))
         model, _ = learned(number, options.quick)
         wanted = model.trace(model.encoder.encode(longer.texts)).last().argmax(1)
         found = {"accuracy": float(np.mean(wanted == longer.labels))}

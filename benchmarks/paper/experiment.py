@@ -103,9 +103,7 @@ class Experiment:
         made_from = {"texts": _digest_of(self.train), "epochs": self.scale.epochs, "seed": self.seed}
         path = self.folder / "models" / f"{self.dataset}-{self.variant}-{self.seed}-{digest(made_from)[:8]}.rnn"
         if not path.exists():
-            trainer = Trainer(
-                epochs=self.scale.epochs, max_length=known.max_length, tokenizer=known.tokenizer, seed=self.seed
-            )
+            trainer = Trainer(epochs=self.scale.epochs, max_length=known.max_length, seed=self.seed)
             path.parent.mkdir(parents=True, exist_ok=True)
             training = trainer.train(self.train)
             if training.interrupted:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests import tomita_languages as tomita
 from tests.automata import sample
 from tests.errors import raises
 from tests.methods import extracted
@@ -21,7 +22,6 @@ from wfalens.extraction.states import LookAhead, Outputs, mixtures, trace_prefix
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
-from wfalens.text.datasets import tomita
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-6, 0.1, 0.5, 5.0]))

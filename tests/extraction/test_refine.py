@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from tests import tomita_languages as tomita
 from tests.automata import sample
 from tests.errors import raises
 from tests.robustness.test_dfa import Acceptor
@@ -23,7 +24,6 @@ from wfalens.extraction.refinement.refine import (
 from wfalens.extraction.states import trace_prefixes
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
-from wfalens.text.datasets import tomita
 
 SMALL = Refinement(rounds=3, texts=200, samples=300, most_states=16)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import tomita_languages as tomita
 from tests.automata import linear_sample, sample
 from tests.errors import raises
 from wfalens.extraction import Stochastic, extract
@@ -19,7 +20,6 @@ from wfalens.robustness.dfa import (
     shortest_difference,
 )
 from wfalens.text import TextEncoder, Vocabulary
-from wfalens.text.datasets import tomita
 
 
 def known(number):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import tomita_languages as tomita
 from tests.errors import raises
 from tests.robustness.test_dfa import Acceptor, known, machines, strings
 from wfalens.errors import MissingDependencyError
@@ -16,7 +17,6 @@ from wfalens.models.wrapping import wrap
 from wfalens.robustness import learn_machine, minimal, read_machine, shortest_difference
 from wfalens.robustness.dfa import to_dot
 from wfalens.text import TextEncoder, Vocabulary
-from wfalens.text.datasets import tomita
 
 
 def asked_of(machine, calls=None):

@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests import tomita_languages as tomita
 from tests.planted import class_of, polarity
 from wfalens.errors import InputError
 from wfalens.text import load_dataset
-from wfalens.text.datasets import NAMES, newsroom, opinions, tomita
+from wfalens.text.datasets import NAMES, newsroom, opinions
 from wfalens.text.datasets.catalogue import DATASETS, is_available
 
 PREDICATES = {
@@ -55,7 +56,7 @@ def test_tomita_automata_are_minimal(number):
 
 @pytest.mark.parametrize("number", PREDICATES)
 def test_tomita_corpora_are_balanced_and_rightly_labelled(number):
-    corpus = load_dataset(f"tomita{number}", "test")
+    corpus = tomita.load(number, "test")
     assert np.bincount(corpus.labels).tolist() == [500, 500]
     for text, label in zip(corpus.texts, corpus.labels, strict=True):
         string = text.replace(" ", "")

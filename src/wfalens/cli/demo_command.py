@@ -91,7 +91,7 @@ def _trained(texts: Any, known: Any) -> Any:
     """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
     import numpy as np
 
-    reading = {"tokenizer": known.tokenizer, "max_length": known.max_length}
+    reading = {"max_length": known.max_length}
     words = wl.TextEncoder.of_texts(texts.texts, **reading).vocabulary.words[2:]
     vectors = text.wordllama_vectors(words)
     table = np.zeros((len(words), vectors.width), np.float32)  # words without a vector begin at 0

@@ -51,7 +51,7 @@ def train(
     """
     check_outputs(out, force=force)
     known, has_labels = dataset_of(corpus), settings.training.task == CLASS
-    defaults = {} if known is None else {"max_length": known.max_length, "tokenizer": known.tokenizer}
+    defaults = {} if known is None else {"max_length": known.max_length}
     options = {"seed": settings.seed, **defaults, **settings.given("training")}
     allow_own(options.get("tokenizer"))
     texts = open_corpus(corpus, settings, "train", labels=has_labels)

@@ -4,10 +4,7 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
-NAMES = (
-    *("rotten_tomatoes", "imdb", "tagmynews", "jigsaw_toxic", "clickbait", "newsroom", "opinions"),
-    *(f"tomita{number}" for number in range(1, 8)),
-)
+NAMES = ("rotten_tomatoes", "imdb", "tagmynews", "jigsaw_toxic", "clickbait", "newsroom", "opinions")
 
 
 def read_words(name: str) -> dict[str, Any]:

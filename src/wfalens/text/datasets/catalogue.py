@@ -13,7 +13,7 @@ import numpy as np
 
 from wfalens.errors import InputError
 from wfalens.text.corpus import Corpus
-from wfalens.text.datasets import newsroom, opinions, tomita
+from wfalens.text.datasets import newsroom, opinions
 from wfalens.text.files import read_corpus
 
 DATA_VARIABLE = "WFALENS_DATA"
@@ -26,11 +26,9 @@ class Dataset:
     """How to get a named data set; `load(split, folder)` takes the data folder, if there is one."""
 
     name: str
-    about: str
     load: Callable[[str, Path], Corpus]
     file: str | None = None  # must be in the data folder
     max_length: int | None = None  # the cut-off that the literature uses
-    tokenizer: str = "basic_english"
     splits: tuple[str, ...] = ("train", "test")
 
 
@@ -103,44 +101,29 @@ def _generated(generate: Callable[[int, np.random.Generator], Corpus], texts: in
     return load
 
 
-def _tomita(number: int) -> Callable[[str, Path], Corpus]:
-    def load(split: str, _folder: Path) -> Corpus:
-        if split == "train":
-            return tomita.generate(number, 4000, np.random.default_rng(number))
-        return tomita.generate(number, 1000, np.random.default_rng(100 + number), min_length=17, max_length=32)
-
-    return load
-
-
 def _own_split(corpus: Corpus, split: str) -> Corpus:
     train, test = corpus.split(0.2, np.random.default_rng(_SPLIT_SEED))
     return train if split == "train" else test
 
 
 _ALL = [
-    Dataset("rotten_tomatoes", "8,530 film review snippets, 2 classes", _film_reviews("rotten_tomatoes")),
-    Dataset("imdb", "25,000 full film reviews, 2 classes", _film_reviews("imdb"), max_length=400),
-    Dataset(
+    Dataset("rotten_tomatoes", _film_reviews("rotten_tomatoes")),  # 8,530 film review snippets, 2 classes
+    Dataset("imdb", _film_reviews("imdb"), max_length=400),  # 25,000 full film reviews, 2 classes
+    Dataset(  # 32,602 news titles, 7 classes: the paper's QC news
         "tagmynews",
-        "32,602 news titles, 7 classes: the paper's QC news",
         _folder_file("tagmynews/{split}.csv", _NEWS_CLASSES),
         file="tagmynews/train.csv",
         max_length=25,
         splits=("train", "test", "train_noleak"),
     ),
-    Dataset(
+    Dataset(  # 27,582 talk-page comments, toxic or not
         "jigsaw_toxic",
-        "27,582 talk-page comments, toxic or not",
         _folder_file("jigsaw_toxic/{split}.csv", ("nontoxic", "toxic")),
         file="jigsaw_toxic/train.csv",
         max_length=150,
     ),
-    Dataset("clickbait", "32,000 headlines, clickbait or news", _clickbait, file="clickbait/data.csv"),
-    Dataset("newsroom", "generated headlines, 7 topics, planted truth", _generated(newsroom.generate, 8000)),
-    Dataset(
-        "opinions", "generated opinions with negation, 2 classes, planted truth", _generated(opinions.generate, 6000)
-    ),
+    Dataset("clickbait", _clickbait, file="clickbait/data.csv"),  # 32,000 headlines, clickbait or news
+    Dataset("newsroom", _generated(newsroom.generate, 8000)),  # generated headlines, 7 topics, planted truth
+    Dataset("opinions", _generated(opinions.generate, 6000)),  # generated opinions with negation, planted truth
 ]
-_TOMITA = "generated strings of the Tomita language {}; test strings are longer"
-_ALL += [Dataset(f"tomita{n}", _TOMITA.format(n), _tomita(n), tokenizer="whitespace") for n in tomita.TOMITA]
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

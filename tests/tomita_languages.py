@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
 from wfalens.text.corpus import Corpus
 
 CLASSES = ("reject", "accept")
@@ -45,14 +44,19 @@ TOMITA: dict[int, DFA] = {
 }
 
 
+def load(number: int, split: str = "train") -> Corpus:
+    """4,000 strings of up to 16 symbols, or 1,000 longer ones to test on."""
+    if split == "train":
+        return generate(number, 4000, np.random.default_rng(number))
+    return generate(number, 1000, np.random.default_rng(100 + number), min_length=17, max_length=32)
+
+
 def generate(number: int, size: int, rng: np.random.Generator, *, min_length: int = 1, max_length: int = 16) -> Corpus:
     """`size` strings, as symbols between spaces, half accepted, lengths spread over the given range.
 
     An accepted string is a uniform walk through the states from which acceptance can still be reached in
     the symbols that are left; a rejected one likewise.
     """
-    if number not in TOMITA:
-        raise InputError(f"there is no Tomita language {number}; choose 1 to 7")
     dfa = TOMITA[number]
     # ways[accepted, left, state]: is there a continuation of this length that ends so?
     ways = np.zeros((2, max_length + 1, len(dfa.transitions)), bool)
