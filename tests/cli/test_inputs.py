@@ -91,8 +91,9 @@ def test_what_is_no_function_is_refused(path, own_model):
 
 def test_an_automaton_remembers_the_columns_of_its_extraction(workshop, tmp_path):
     """Named once, for the extraction; texts without the column of labels are read without labels."""
-    texts = (workshop / "test.csv").read_text()
-    (tmp_path / "mail.csv").write_text(texts.replace("text", "Comment", 1).replace("label", "Verdict", 1))
+    for name, source in (("mail", "test"), ("new", "train")):
+        texts = "".join((workshop / f"{source}.csv").read_text().splitlines(keepends=True)[:200])
+        (tmp_path / f"{name}.csv").write_text(texts.replace("text", "Comment", 1).replace("label", "Verdict", 1))
     (tmp_path / "bare.txt").write_text("the senate\n")
     (tmp_path / "bare.csv").write_text("Comment\nthe senate\n")
     columns = ("-C", "text_column=Comment", "-C", "label_column=Verdict")
@@ -105,6 +106,20 @@ def test_an_automaton_remembers_the_columns_of_its_extraction(workshop, tmp_path
         (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "-C", "text_column=text"), 2),
         (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "--by", "label"), 0),
         (("evaluate", "mail.wfa", "-m", model, "-c", "bare.csv"), 0),
+        (("evaluate", "mail.wfa", "-m", model, "-c", "mail.csv", "-C", "run.engine=serial"), 0),
+        (("explain", "phrases", "mail.wfa", "-m", model, "-c", "mail.csv"), 0),
+        (("show", "mail.wfa", "-m", model, "-c", "mail.csv"), 0),
+        (("report", "mail.wfa", "-m", model, "-c", "new.csv", "-C", "by=Verdict", "-o", "card.md"), 0),
+        (("repair", "labels", "mail.wfa", "-m", model, "--train", "mail.csv"), 0),
     ):
         done = wfalens(*line, cwd=tmp_path)
         assert done.returncode == code, (line, done.stderr)
+
+
+def test_labels_that_the_extraction_did_not_need_are_asked_for_by_their_option(workshop, tmp_path):
+    (tmp_path / "mail.csv").write_text((workshop / "test.csv").read_text().replace("label", "Verdict", 1))
+    command = ("repair", "labels", workshop / "news.wfa", "-m", workshop / "news.rnn", "--train", "mail.csv")
+    refused = wfalens(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "-C label_column=NAME" in refused.stderr
+    assert wfalens(*command, "-C", "label_column=Verdict", cwd=tmp_path).returncode == 0

@@ -245,5 +245,5 @@ def test_bad_settings_are_refused():
 
 
 def test_labels_cannot_balance_counterexamples():
-    with raises("no-labels", match="counterexamples"):
+    with raises("option-conflict", match="counterexamples"):
         refine(coarse(), Acceptor(1), tomita.generate(1, 20, np.random.default_rng(0)), balance="label")

@@ -19,7 +19,7 @@ import pytest
 
 from tests.errors import raises
 from wfalens.errors import InputError
-from wfalens.text import read_corpus
+from wfalens.text import read_corpus, row_readers
 from wfalens.text.blocks import classes_of
 from wfalens.text.files import TextFiles, with_labels
 
@@ -513,6 +513,24 @@ def test_a_small_archive_of_many_lines_is_not_read_to_its_end(tmp_path, line):
     path.write_bytes(gzip.compress(line.encode() * (1 << 25), 9))
     with raises("bad-row", match="times its size"):
         read_corpus(path)
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "jsonl"])
+def test_of_an_archive_of_blank_lines_at_most_fifty_times_its_size_is_decompressed(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(row_readers, "_LEAST_INFLATED", 0)
+    path, read = tmp_path / f"lines.{ending}.gz", [0]
+    path.write_bytes(gzip.compress(b'{"text": "x"}\n' + b"\n" * (1 << 25), 9))
+
+    class Counted(gzip.GzipFile):
+        def read1(self, size=-1):
+            piece = super().read1(size)
+            read[0] += len(piece)
+            return piece
+
+    monkeypatch.setattr(row_readers.gzip, "open", lambda path, mode: Counted(path, mode))
+    blocks = list(TextFiles.find(str(path), "text" if ending != "csv" else '{"text": "x"}').blocks(0))
+    assert "times its size" in blocks[-1].refused[-1][1]
+    assert read[0] < 50 * path.stat().st_size + (1 << 21)  # the head of the file is read a second time
 
 
 @pytest.mark.parametrize("header", ['text, "label"', '"text", "label"', 'text; "label"'])

@@ -26,6 +26,7 @@ BROKEN_PIPE = 141  # as a shell reports a program that SIGPIPE has ended
 _HINTS = {
     "column": "-C text_column=NAME -C label_column=NAME",
     "labels": "-C label_column=NAME",
+    "no-labels": "-C label_column=NAME",
     "encoding": "-C encoding=NAME",
     "tokenizer": "-C tokenizer=PACKAGE.MODULE:FUNCTION",
 }

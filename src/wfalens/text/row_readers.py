@@ -43,7 +43,7 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _SEPARATOR_LINE = re.compile(rb"sep=(.)\r?\n")  # Excel's own first line
 _FIRST_ROWS = 100  # JSON objects that show which fields there are
 _PARQUET_ROWS, _PARQUET_BYTES = 4096, 8 << 20  # that are decoded at a time, at most
-_LEAST_INFLATED, _INFLATION = 1 << 24, 200  # bytes that any archive may hold, and that each of its bytes may
+_LEAST_INFLATED, _INFLATION = 1 << 24, 50  # bytes that any archive may hold, and that each of its bytes may
 _LEAST_CLAIMED, _ROWS_PER_BYTE = 1 << 20, 20  # rows of a parquet file
 _UNREADABLE = (gzip.BadGzipFile, EOFError, zlib.error, UnicodeError)
 _ESCAPED = "wfalens.escape"  # how wrong bytes are decoded: into characters that are none

@@ -281,7 +281,9 @@ def refine(
         50
     """
     if balance == LABEL:
-        raise InputError("counterexamples have no labels; balance by the predicted class instead", code="no-labels")
+        raise InputError(
+            "counterexamples have no labels; balance by the predicted class instead", code="option-conflict"
+        )
     bounds: dict[str, Any] = {"seed": seed, "queries": queries, "effort": effort, "balance": balance}
     given = texts.texts if isinstance(texts, Corpus) else texts
     ids = model.encoder.checked(given) if isinstance(given, Ragged) else model.encoder.encode(given)
