@@ -16,7 +16,6 @@ from wfalens.messages import listed
 from wfalens.models.preprocessing import Preprocessing
 from wfalens.text.corpus import Corpus, as_texts, named_classes
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import Vocabulary
 
 WordIds = NDArray[np.int64]  # (V,): the model's own id of every word of a vocabulary
@@ -116,37 +115,43 @@ class WrapArguments:
 
     def encoder(self, tokenizer: str = "basic_english") -> TextEncoder:
         """The words of the automaton, for a model that reads words or texts; `tokenizer` is the default."""
-        if self.preprocessing is not None and self.vocab is None:
-            return self._read_as(self.preprocessing.encoder)
-        if isinstance(self.vocab, TextEncoder):
-            return self._read_as(self.vocab)
-        named = self._tokenizer(tokenizer)
-        if self.vocab is None:
-            if self.texts is None:
-                raise InputError(
-                    "the words of the automaton are not known; give some texts (texts=…), or the words (vocab=…)",
-                    code="vocab-needed",
-                )
-            return TextEncoder.of_texts(as_texts(self.texts), named, self.max_length)
-        if isinstance(self.vocab, Vocabulary):
-            return TextEncoder(self.vocab, named, self.max_length)
-        return TextEncoder(Vocabulary.from_ids(self._own_ids(), closed=True)[0], named, self.max_length)
-
-    def encoder_and_ids(self) -> tuple[TextEncoder, WordIds | None]:
-        """The encoder for a model that reads ids, and its own id of every word (None: those of the encoder)."""
-        if self.preprocessing is not None and self.vocab is None:
-            return self._read_as(self.preprocessing.encoder), self.preprocessing.word_ids
-        if self.vocab is None:
+        if self.vocab is not None or self.preprocessing is not None:
+            return self.encoder_and_ids(tokenizer, closed=True)[0]
+        if self.texts is None:
             raise InputError(
-                "the model reads word ids; give its vocabulary (vocab={word: id} or the words in the order of their "
-                "ids)",
+                "the words of the automaton are not known; give some texts (texts=…), or the words (vocab=…)",
                 code="vocab-needed",
             )
-        if isinstance(self.vocab, TextEncoder | Vocabulary):
-            return self.encoder(), None
-        vocabulary, ids = Vocabulary.from_ids(self._own_ids())
-        encoder = TextEncoder(vocabulary, self._tokenizer("basic_english"), self.max_length)
-        return encoder, None if np.array_equal(ids, np.arange(len(ids))) else ids
+        return TextEncoder.of_texts(as_texts(self.texts), **{"tokenizer": tokenizer, **self._reading})
+
+    def encoder_and_ids(
+        self, tokenizer: str = "basic_english", closed: bool = False
+    ) -> tuple[TextEncoder, WordIds | None]:
+        """The encoder for a model that reads ids, and its own id of every word (None: those of the encoder).
+
+        closed: whether a dictionary may lack a word for unknown words
+        """
+        if self.vocab is None:
+            if self.preprocessing is None:
+                raise InputError(
+                    "the model reads word ids; give its vocabulary (vocab={word: id} or the words in the order of "
+                    "their ids)",
+                    code="vocab-needed",
+                )
+            return replace(self.preprocessing.encoder, **self._reading), self.preprocessing.word_ids
+        if isinstance(self.vocab, TextEncoder):
+            return replace(self.vocab, **self._reading), None
+        vocabulary, ids = self.vocab, None
+        if not isinstance(vocabulary, Vocabulary):
+            vocabulary, ids = Vocabulary.from_ids(self._own_ids(), closed=closed)
+            ids = None if np.array_equal(ids, np.arange(len(ids))) else ids
+        return TextEncoder(vocabulary, **{"tokenizer": tokenizer, **self._reading}), ids
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """What was said of tokenizer and length."""
+        given = {"tokenizer": self.tokenizer, "max_length": self.max_length}
+        return {name: value for name, value in given.items() if value is not None}
 
     def class_names(self, own: Sequence[object] | None = None, outputs: int | None = None) -> tuple[str, ...]:
         """The names that were given, else the model's own, the corpus's, or numbers.
@@ -154,7 +159,7 @@ class WrapArguments:
         own: as the model has them; outputs: the number of its outputs
         """
         if self.classes is not None:
-            return self._given_classes()
+            return named_classes(self.classes)
         if self.preprocessing is not None:
             return self.preprocessing.class_names
         if own is not None:
@@ -173,33 +178,6 @@ class WrapArguments:
             f"the model does not name its classes; they are called {', '.join(names)} (classes=[…] names them)"
         )
         return names
-
-    def _given_classes(self) -> tuple[str, ...]:
-        if isinstance(self.classes, str | bytes | Mapping) or not hasattr(self.classes, "__iter__"):
-            raise InputError(
-                f"classes must be a list of names in the order of the outputs, not {self.classes!r}", code="classes"
-            )
-        return named_classes(list(self.classes))
-
-    def _tokenizer(self, default: str) -> str | Tokenizer:
-        if self.tokenizer is None:
-            return default
-        if not isinstance(self.tokenizer, str) and not callable(self.tokenizer):
-            raise InputError(
-                f"tokenizer must be a name or a function from a text to its tokens, not "
-                f"{type(self.tokenizer).__name__}",
-                code="tokenizer",
-            )
-        tokenizer: str | Tokenizer = self.tokenizer
-        return tokenizer
-
-    def _read_as(self, encoder: TextEncoder) -> TextEncoder:
-        changed: dict[str, Any] = {}
-        if self.tokenizer is not None:
-            changed["tokenizer"] = self._tokenizer("")
-        if self.max_length is not None:
-            changed["max_length"] = self.max_length
-        return replace(encoder, **changed) if changed else encoder
 
     def _own_ids(self) -> dict[str, int]:
         """A dictionary as it is; words in a list have their positions as ids."""

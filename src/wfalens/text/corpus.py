@@ -219,8 +219,8 @@ def as_labels(given: Any, texts: int) -> list[str]:
 
 def named_classes(names: Iterable[object]) -> tuple[str, ...]:
     """Class names as text; at least two, all different."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise InputError(f"classes must be a list of names, not {names!r}", code="classes")
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
+        raise InputError(f"classes must be a list of names in the order of the outputs, not {names!r}", code="classes")
     classes = tuple(str(name) for name in names)
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise InputError(

@@ -65,6 +65,9 @@ class TextEncoder:
         check_choice("truncation_side", self.truncation_side, SIDES)
         if self.closed and len(self.vocabulary) <= UNKNOWN + 1:
             raise InputError("a closed alphabet has at least one symbol")
+        if not isinstance(self.tokenizer, str) and not callable(self.tokenizer):
+            given = type(self.tokenizer).__name__
+            raise InputError(f"tokenizer must be a name or a function, not {given}", code="tokenizer")
         if callable(self.tokenizer):
             tokenize: Tokenizer | None = self.tokenizer
             object.__setattr__(self, "tokenizer", tokenizers.path_of(self.tokenizer) or self.tokenizer)

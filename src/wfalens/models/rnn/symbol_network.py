@@ -20,10 +20,9 @@ from torch import Tensor, nn
 from wfalens.errors import opening
 from wfalens.memory import check_in_use
 from wfalens.models.adapter_registry import WrapArguments
-from wfalens.models.adapters.torch_module import TorchAdapter, weights_fingerprint
-from wfalens.models.checks import LOGITS, softmax
+from wfalens.models.adapters.torch_module import TorchAdapter
 from wfalens.models.contract import END
-from wfalens.models.padded import IdClassifier, PaddedForm, PaddedTextClassifier
+from wfalens.models.padded import IdClassifier
 from wfalens.models.rnn.gates import last_hidden, recurrent_step, zero_state
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
@@ -58,22 +57,15 @@ def load_symbol_network(path: str | Path) -> IdClassifier:
         weights = load_file(folder / WEIGHTS)
         if not all(np.all(np.abs(array) <= _LARGEST_WEIGHT) for array in weights.values()):  # NaN is not, either
             raise ValueError("its weights are out of range")
-        network = SymbolNetwork(settings, weights)
-        outputs = network.whole_words(np.full((1, 2), UNKNOWN)) if network.recurrent.bidirectional else None
-        outputs = network.initial_logits.numpy() if outputs is None else outputs
-        if outputs.shape[-1] != len(network.class_names):
-            raise ValueError(f"it has {len(network.class_names)} classes, but {outputs.shape[-1]} outputs")
-    given = WrapArguments(vocab=network.encoder, classes=network.class_names)
-    if not network.recurrent.bidirectional:
-        return TorchAdapter().wrap(network, given)
-    (prior,) = softmax(network.whole_words(np.empty((1, 0), np.int64)))
-    common = {"fingerprint": weights_fingerprint(network), "initial_output": prior}
-    form = PaddedForm(outputs=LOGITS)
-    return PaddedTextClassifier(network.whole_words, network.encoder, network.class_names, form=form, **common)
+        kind = SymbolNetwork if settings["bidirectional"] else SteppableSymbolNetwork
+        network = kind(settings, weights)
+        if len(network.initial_logits) != len(network.class_names):
+            raise ValueError(f"it has {len(network.class_names)} classes, but {len(network.initial_logits)} outputs")
+        return TorchAdapter().wrap(network, WrapArguments(vocab=network.encoder, classes=network.class_names))
 
 
 class SymbolNetwork(nn.Module):
-    """ids (batch, time) -> logits (batch, time, classes), and a state that can be stepped."""
+    """ids (batch, time) -> logits (batch, classes) of whole words, which may be read in both directions."""
 
     def __init__(self, settings: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> None:
         super().__init__()
@@ -113,9 +105,23 @@ class SymbolNetwork(nn.Module):
 
     @property
     def initial_logits(self) -> Tensor:
-        with torch.inference_mode():
-            logits: Tensor = self.logits(self.initial_state(1))[0]
+        return self(torch.empty((1, 0), dtype=torch.int64))[0].detach()  # type: ignore[no-any-return]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        marks = [mark.expand(len(ids), 1, -1) for mark in self.marks]  # type: ignore[union-attr]
+        codes = torch.cat([marks[0], self.codes[ids], *marks[1 : 1 + self.closes]], 1)  # type: ignore[index]
+        _, after = self.recurrent(codes)
+        hidden = after[0] if isinstance(self.recurrent, nn.LSTM) else after
+        logits: Tensor = self.readout(torch.cat([hidden[-2], hidden[-1]], -1))
         return logits
+
+
+class SteppableSymbolNetwork(SymbolNetwork):
+    """ids (batch, time) -> logits (batch, time, classes), and a state that can be stepped."""
+
+    @property
+    def initial_logits(self) -> Tensor:
+        return self.logits(self.initial_state(1))[0].detach()
 
     def forward(self, ids: Tensor) -> Tensor:
         state, states = self.initial_state(len(ids)), []
@@ -142,17 +148,6 @@ class SymbolNetwork(nn.Module):
         closed = self.read(state, self.marks[1:]) if self.closes else state  # type: ignore[index]
         logits: Tensor = self.readout(last_hidden(self.recurrent, closed))
         return logits
-
-    @torch.inference_mode()
-    def whole_words(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Logits of words of one length, read in both directions; (batch, time) -> (batch, classes)"""
-        marks = [mark.expand(len(ids), 1, -1) for mark in self.marks]  # type: ignore[union-attr]
-        letters = self.codes[torch.from_numpy(ids)]  # type: ignore[index]
-        codes = torch.cat([marks[0], letters, *marks[1 : 1 + self.closes]], 1)
-        _, after = self.recurrent(codes)
-        hidden = after[0] if isinstance(self.recurrent, nn.LSTM) else after
-        logits: Tensor = self.readout(torch.cat([hidden[-2], hidden[-1]], -1))
-        return logits.numpy()
 
 
 def _tensors(weights: Mapping[str, NDArray[Any]], prefix: str) -> list[tuple[str, Tensor]]:
