@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.messages import listed
-from wfalens.models.preprocessing import Preprocessing
+from wfalens.models.preprocessing import Preprocessing, preprocessing_of
 from wfalens.text.corpus import Corpus, as_texts, named_classes
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import Vocabulary
@@ -25,7 +26,7 @@ class Adapter(Protocol):
     """One kind of model.
 
     `kind` names it in messages. An adapter that accepts models of many kinds has an attribute `is_general = True` and
-    is tried last.
+    is tried last; one of models that read word ids has `reads_ids = True`, and `given.ids` has the `IdOptions`.
     """
 
     kind: str
@@ -74,13 +75,35 @@ def adapter_of(model: object) -> Adapter:
     raise InputError(f"cannot wrap {type(model).__name__}; a model is one of: {kinds}", code="unknown-model")
 
 
-def check_options(which: Adapter, options: Mapping[str, object]) -> None:
-    """Refuse options that an adapter does not have."""
-    known = [name for name, each in inspect.signature(which.wrap).parameters.items() if each.kind is each.KEYWORD_ONLY]
+@dataclass(frozen=True)
+class IdOptions:
+    """How texts become the batches of ids that a model reads, and what it gives for them; None: as it says itself.
+
+    Args:
+        outputs: what the rows are: logits, probabilities, or of the second class alone: binary, binary_logits.
+        width: words to which texts are padded.
+        padding_side: where shorter texts are padded.
+        truncation_side: where longer texts lose words.
+        word_ids: the model's own id of every word.
+    """
+
+    outputs: str | None = None
+    width: int | None = None
+    padding_side: str | None = None
+    truncation_side: str | None = None
+    word_ids: Any = None
+
+
+def split_options(which: Adapter, options: Mapping[str, Any]) -> tuple[dict[str, Any], IdOptions]:
+    """The options of an adapter alone, and those that models that read ids share; others are refused."""
+    shared = [each.name for each in fields(IdOptions)] if getattr(which, "reads_ids", False) else []
+    own = [name for name, each in inspect.signature(which.wrap).parameters.items() if each.kind is each.KEYWORD_ONLY]
     for name in options:
-        if name not in known:
-            names = ", ".join(known) or "none"
+        if name not in (*own, *shared):
+            names = ", ".join([*own, *shared]) or "none"
             raise InputError(f"{which.kind} has no option {name!r}; its options: {names}", code="unknown-option")
+    given = {name: value for name, value in options.items() if name in own}
+    return given, IdOptions(**{name: value for name, value in options.items() if name not in own})
 
 
 def packages_of(model: object) -> set[str]:
@@ -99,6 +122,7 @@ class WrapArguments:
         classes: names of the classes.
         preprocessing: how the model was trained to read texts.
         max_length: words after which a text is cut.
+        ids: how a model that reads ids is given texts.
 
     Examples:
         >>> from wfalens.models import WrapArguments
@@ -112,6 +136,7 @@ class WrapArguments:
     classes: Any = None
     preprocessing: Preprocessing | None = None
     max_length: int | None = None
+    ids: IdOptions = IdOptions()
 
     def encoder(self, tokenizer: str = "basic_english") -> TextEncoder:
         """The words of the automaton, for a model that reads words or texts; `tokenizer` is the default."""
@@ -152,6 +177,11 @@ class WrapArguments:
         """What was said of tokenizer and length."""
         given = {"tokenizer": self.tokenizer, "max_length": self.max_length}
         return {name: value for name, value in given.items() if value is not None}
+
+    def described(self, path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
+        """How the model in a file reads texts: as is given, else as the file beside it or its own says."""
+        read, ids = self.preprocessing or preprocessing_of(path, stored), self.ids
+        return read.read_as(ids.padding_side, truncation_side=ids.truncation_side, outputs=ids.outputs)
 
     def class_names(self, own: Sequence[object] | None = None, outputs: int | None = None) -> tuple[str, ...]:
         """The names that were given, else the model's own, the corpus's, or numbers.

@@ -92,34 +92,25 @@ def padding_of(model: object) -> dict[str, object]:
     return {"width": form.width, "padding_side": form.padding}
 
 
-def reading_of(
-    given: WrapArguments,
-    default: str,
-    *,
-    outputs: str | None = None,
-    width: int | None = None,
-    padding_side: str | None = None,
-    truncation_side: str | None = None,
-    word_ids: Sequence[int] | NDArray[np.integer] | None = None,
-) -> tuple[TextEncoder, PaddedForm]:
+def reading_of(given: WrapArguments, default: str, width: int | None = None) -> tuple[TextEncoder, PaddedForm]:
     """How a model reads texts, by the arguments of `wrap`, else by its preprocessing.
 
-    default: what its rows are, where nothing says so
+    default: what its rows are, where nothing says so; width: of the batches that it was made for
     """
     encoder, ids = given.encoder_and_ids()
-    stored = given.preprocessing
-    if stored is not None:
-        outputs, padding_side = outputs or stored.outputs, padding_side or stored.padding_side
-    if truncation_side is not None:
-        encoder = replace(encoder, truncation_side=truncation_side)
-    if word_ids is not None:
-        ids = np.asarray(word_ids)
+    asked, stored = given.ids, given.preprocessing
+    if asked.truncation_side is not None:
+        encoder = replace(encoder, truncation_side=asked.truncation_side)
+    if asked.word_ids is not None:
+        ids = np.asarray(asked.word_ids)
         if ids.shape != (len(encoder.vocabulary),) or ids.dtype.kind not in "iu" or ids.min() < 0:
             raise ModelError(
                 f"word_ids must give one id, a whole number, for each of the {len(encoder.vocabulary)} words"
             )
         ids = ids.astype(np.int64)
-    form = PaddedForm(ids, width, padding_side or RIGHT, outputs or default)
+    outputs, side = (stored.outputs, stored.padding_side) if stored is not None else (None, None)
+    outputs, side = asked.outputs or outputs or default, asked.padding_side or side or RIGHT
+    form = PaddedForm(ids, asked.width or width, side, outputs)
     return form.read_by(encoder), form
 
 

@@ -117,11 +117,10 @@ class Preprocessing:
             **more,
         )
 
-    def read_as(self, padding: str | None = None, truncation: str | None = None) -> Preprocessing:
-        """The same with other sides for padding and cutting, where they are given."""
-        return replace(
-            self, padding_side=padding or self.padding_side, truncation_side=truncation or self.truncation_side
-        )
+    def read_as(self, padding_side: str | None = None, **entries: Any) -> Preprocessing:
+        """The same with other entries, where they are given."""
+        given = {"padding_side": padding_side, **entries}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
 
     @property
     def encoder(self) -> TextEncoder:

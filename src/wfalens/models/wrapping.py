@@ -10,7 +10,7 @@ from wfalens import progress
 from wfalens.errors import InputError, opening
 from wfalens.memory import limited_memory
 from wfalens.models import adapters  # noqa: F401 - they register themselves
-from wfalens.models.adapter_registry import WrapArguments, adapter_of, check_options
+from wfalens.models.adapter_registry import WrapArguments, adapter_of, split_options
 from wfalens.models.adapters.transformer import HUGGING_FACE
 from wfalens.models.answer_cache import AnswerCache
 from wfalens.models.base import BlackBoxClassifier
@@ -51,12 +51,16 @@ def wrap(
     | model | needs | options |
     |---|---|---|
     | function of n token lists, or of n strings, to probabilities (n, classes) | `texts` or `vocab` | `reads="tokens"` or `"text"` (default: tried on a text), `batch_size`, `name`, `initial_output`, `unknown` |
-    | torch module, ids (batch, time) to logits per word or per text; also with lengths, a mask, or packed | `vocab` | `inputs`, `outputs`, `width`, `padding_side`, `tokens_per_batch`, `word_ids` |
+    | torch module, ids (batch, time) to logits per word or per text; also with lengths, a mask, or packed | `vocab` | `inputs`, `tokens_per_batch`, and those of ids |
     | transformers pipeline, `(model, tokenizer)` or "hf:FOLDER" | `texts` or `vocab` | `batch_size`, `tokens_per_batch`, `initial_output`, `label` (of a model with several per text) |
     | fitted scikit-learn pipeline, or anything else with `predict_proba` over texts | `texts` or `vocab` | `batch_size`, `name`, `initial_output`, `unknown` |
-    | Keras model | `vocab` | `outputs`, `width`, `padding_side`, `truncation_side`, `word_ids`, `batch_size`, `initial_output` |
-    | .h5, .keras, .onnx file | `preprocessing`, or a JSON file beside it | `padding_side`, `truncation_side` |
+    | Keras model | `vocab` | `batch_size`, `initial_output`, and those of ids |
+    | .h5, .keras, .onnx file | `preprocessing`, or a JSON file beside it | those of ids |
     | .rnn file, folder with a network over symbols | – | – |
+
+    Options of ids, of models that read them: `outputs` (what the rows are: logits, probabilities, or of the second
+    class alone: binary, binary_logits), `width` (words to which texts are padded), `padding_side`, `truncation_side`
+    and `word_ids` (the model's own id of every word).
 
     Args:
         model: one of these.
@@ -95,13 +99,13 @@ def wrap(
         wrapped = model
     else:
         chosen = adapter_of(model)
-        check_options(chosen, options)
-        given = WrapArguments(texts, vocab, tokenizer, classes, preprocessing, max_length)
+        own, ids = split_options(chosen, options)
+        given = WrapArguments(texts, vocab, tokenizer, classes, preprocessing, max_length, ids)
         if isinstance(model, str | Path):
             with opening(model, chosen.kind), limited_memory(_stored_bytes(str(model))):
-                wrapped = chosen.wrap(model, given, **options)
+                wrapped = chosen.wrap(model, given, **own)
         else:
-            wrapped = chosen.wrap(model, given, **options)
+            wrapped = chosen.wrap(model, given, **own)
     if cache is not None and isinstance(wrapped, BlackBoxClassifier):
         wrapped.cache = AnswerCache(cache)
     if labelled is not None:

@@ -61,7 +61,7 @@ def test_a_wrong_padding_side_is_named(name):
     found = published(name)
     texts, _ = published_texts(name, 300, 1)
     assert check_preprocessing(found.open(), texts) is None
-    wrong = replace(found, card=found.card.read_as("right")).open()
+    wrong = replace(found, card=found.card.read_as(padding_side="right")).open()
     assert "if texts are padded on the left" in str(check_preprocessing(wrong, texts))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from wfalens.models.checks import PROBABILITIES
 from wfalens.models.contract import fingerprint_of
 from wfalens.models.keras.keras_file import ENDINGS, last_activation, load_in_keras, read_keras, weight_parts
 from wfalens.models.padded import IdClassifier, checked_classes, id_classifier, reading_of
-from wfalens.models.preprocessing import preprocessing_of
 
 if TYPE_CHECKING:
     import keras
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 class KerasAdapter:
     """A Keras model with one input `ids (batch, time)`, and outputs (batch, classes) or (batch, time, classes)."""
 
-    kind = "a Keras model"
+    kind, reads_ids = "a Keras model", True
 
     def accepts(self, model: Any) -> bool:
         return bool(packages_of(model) & {"keras", "tf_keras"})
@@ -38,26 +36,11 @@ class KerasAdapter:
         model: Any,
         given: WrapArguments,
         *,
-        outputs: str | None = None,
-        width: int | None = None,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-        word_ids: Sequence[int] | NDArray[np.integer] | None = None,
         batch_size: int = 1024,
         initial_output: ArrayLike | None = None,
     ) -> IdClassifier:
-        """Options: what the last layer gives (probabilities, logits, or binary: the second class's probability); the
-        number of words that the model reads, where that is fixed and it does not say so itself; the sides on which
-        texts are padded and truncated to it; the model's own id of every word of the vocabulary."""
-        encoder, form = reading_of(
-            given,
-            PROBABILITIES,
-            outputs=outputs,
-            width=width or _width(model),
-            padding_side=padding_side,
-            truncation_side=truncation_side,
-            word_ids=word_ids,
-        )
+        """Options: texts in a call at most; the output before any word."""
+        encoder, form = reading_of(given, PROBABILITIES, _width(model))
         if initial_output is None and given.preprocessing is not None:
             initial_output = given.preprocessing.initial_output
         rows = next((layer.input_dim for layer in getattr(model, "layers", ()) if hasattr(layer, "input_dim")), None)
@@ -76,31 +59,25 @@ class KerasFileAdapter:
     Keras and asked for every prefix as a text of its own.
     """
 
-    kind = "a Keras file (.h5, .keras)"
+    kind, reads_ids = "a Keras file (.h5, .keras)", True
 
     def accepts(self, model: Any) -> bool:
         return isinstance(model, str | Path) and Path(model).suffix.lower() in ENDINGS
 
-    def wrap(
-        self,
-        model: str | Path,
-        given: WrapArguments,
-        *,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-    ) -> IdClassifier:
+    def wrap(self, model: str | Path, given: WrapArguments) -> IdClassifier:
         from wfalens.models.keras.keras_recurrent import recurrent_classifier  # needs torch
 
         path = Path(model)
         stored = read_keras(path)
-        read = (given.preprocessing or preprocessing_of(path)).read_as(padding_side, truncation_side)
+        read = given.described(path)
         recurrent = recurrent_classifier(stored, read)
         if recurrent is not None:
             return recurrent
         loaded = load_in_keras(stored)
-        side = stored.checked_side(read, stored.width)
-        outputs = read.outputs or last_activation(loaded, path)
-        return KerasAdapter().wrap(loaded, WrapArguments(preprocessing=read), outputs=outputs, padding_side=side)
+        read = read.read_as(
+            stored.checked_side(read, stored.width), outputs=read.outputs or last_activation(loaded, path)
+        )
+        return KerasAdapter().wrap(loaded, WrapArguments(preprocessing=read))
 
 
 def _rows(model: keras.Model, rows: int | None, ids: NDArray[np.int64]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.padded import IdClassifier, StepClassifier, checked_classes, id_classifier, reading_of
-from wfalens.models.preprocessing import METADATA, preprocessing_of
+from wfalens.models.preprocessing import METADATA
 from wfalens.threads import thread_count
 
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -40,24 +40,16 @@ class OnnxAdapter:
     given, else the JSON file beside the graph (model.json for model.onnx), else what `export_onnx` left in the graph.
     """
 
-    kind = "an ONNX file (.onnx)"
+    kind, reads_ids = "an ONNX file (.onnx)", True
 
     def accepts(self, model: Any) -> bool:
         return isinstance(model, str | Path) and Path(model).suffix.lower() == ".onnx"
 
-    def wrap(
-        self,
-        model: str | Path,
-        given: WrapArguments,
-        *,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-    ) -> IdClassifier:
+    def wrap(self, model: str | Path, given: WrapArguments) -> IdClassifier:
         path = Path(model)
-        read = (given.preprocessing or preprocessing_of(path, stored_metadata)).read_as(padding_side, truncation_side)
+        read = given.described(path, stored_metadata)
         graph, given = OnnxGraph(path, read.state, read.outputs), WrapArguments(preprocessing=read)
-        width = None if graph.states else graph.ids.shape[1]
-        encoder, form = reading_of(given, graph.readout, outputs=graph.readout, width=width)
+        encoder, form = reading_of(given, graph.readout, None if graph.states else graph.ids.shape[1])
         start = np.zeros((1, sum(port.width for port in graph.states)), np.float32)
 
         def first_step(ids: NDArray[np.int64]) -> NDArray[Any]:

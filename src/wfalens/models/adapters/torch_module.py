@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class TorchAdapter:
     before any word (default: uniform).
     """
 
-    kind = "a torch module"
+    kind, reads_ids = "a torch module", True
 
     def accepts(self, model: Any) -> bool:
         return "torch" in packages_of(model) and not packages_of(model) & {"keras", "transformers"}
@@ -57,24 +57,16 @@ class TorchAdapter:
         given: WrapArguments,
         *,
         inputs: str | None = None,
-        outputs: str | None = None,
-        width: int | None = None,
-        padding_side: str | None = None,
-        word_ids: Sequence[int] | NDArray[np.integer] | None = None,
         tokens_per_batch: int = TOKENS_PER_BATCH,
     ) -> IdClassifier:
-        """Options: what `forward` takes (ids, lengths, mask, padding_mask or packed); what the rows are (logits,
-        probabilities, or of the second class alone: binary, binary_logits); the width to which texts are padded, and on
-        which side, where a module with one row per text needs it; the module's own id of every word."""
+        """Options: what `forward` takes (ids, lengths, mask, padding_mask or packed); words in a batch at most."""
         if inputs is not None:
             check_choice("inputs", inputs, INPUTS)
         if any(weight.is_meta for weight in model.parameters()):
             raise ModelError(
                 "the module has no weights: they are on the device meta; load them first", code="no-weights"
             )
-        encoder, form = reading_of(
-            given, LOGITS, outputs=outputs, width=width, padding_side=padding_side, word_ids=word_ids
-        )
+        encoder, form = reading_of(given, LOGITS)
         run = _Forward(model.eval(), inputs, 0 if form.word_ids is None else int(form.word_ids[PADDING])).rows
         names, has_row_per_word = checked_classes(run, given, encoder, form, "the module", _embedding_rows(model))
         common: dict[str, Any] = {
