@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -129,12 +130,7 @@ def explain_findings(
     else:
         known = open_corpus(train, settings, "train")
     found = explanation.findings(
-        wfa,
-        classifier,
-        texts,
-        train=known,
-        queries=settings.findings.queries,
-        seed=settings.seed,
+        wfa, classifier, texts, train=known, queries=settings.findings.queries, seed=settings.seed
     )
     write_out(settings.out, found, f"{automaton.name}: findings")
     print_answer(found.to_dict(), found.details(), settings.as_json)
@@ -162,27 +158,18 @@ def explain_text(
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
     wfa, how = open_wfa(automaton, settings, several=True), settings.explain
+    asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "queries": how.queries}
+    network = open_model(model, wfa, settings.texts)
+    found: Any = wfa.explain(text, network, class_name=class_name, seed=settings.seed, **asked)
     if wfa.labels:
-        network = open_model(model, wfa, settings.texts)
-        asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "queries": how.queries}
-        print_result(wfa.explain(text, network, class_name=class_name, seed=settings.seed, **asked), settings.as_json)
+        print_result(found, settings.as_json)
         return
-    found = explanation.explain(
-        wfa,
-        text,
-        open_model(model, wfa, settings.texts),
-        method=how.method,
-        absence=how.absence,
-        queries=how.queries,
-        class_name=class_name,
-        seed=settings.seed,
-    )
     others = explanation.alternatives(wfa, text, most=_EDITS)
     write_out(settings.out, found, f"{automaton.name}: {text}", lambda: plots.attribution_bars(found))
     if settings.as_json:
         print_json({**found.to_dict(), "alternatives": others.to_dict()})
         return
-    _print_heat(list(found.words), list(map(float, found.of_class())), found.class_name or str(found.label), found.unit)
+    _print_heat(found.words, found.of_class(), found.class_name or str(found.label), found.unit)
     shown = {"word", "row", *found.ranking[:_CLASSES]}
     rows = [{name: value for name, value in row.items() if name in shown} for row in found.rows()]
     print_rows(found.title, rows)
@@ -297,7 +284,7 @@ def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 1
     print_result(found, settings.as_json)
 
 
-def _print_heat(words: list[str], values: list[float], label: str, unit: str) -> None:
+def _print_heat(words: Sequence[str], values: Any, label: str, unit: str) -> None:
     """The text with its contributions: words that matter stand in brackets with their numbers, beside the colour."""
     least = _WEAK * max(map(abs, values))
     line = Text()

@@ -74,31 +74,26 @@ def predict(
             for title, rows in (table for walk in walks for table in walk.tables().items()):
                 print_rows(title, rows)
         return
-    if wfa.labels:
-        shares = [dict(zip(wfa.labels, row, strict=True)) for row in wfa.label_probabilities(texts).tolist()]
-        found = [{"text": text, **share} for text, share in zip(texts, shares, strict=True)]
-        if settings.as_json:
-            print_json(found)
-        else:
-            shown = [{**row, "text": shortened(row["text"], _SHOWN)} for row in found]
-            print_rows(f"{automaton.name}: {len(found):,} texts", shown)
-        return
-    rows = _predictions(wfa, texts, settings.predict.min_confidence)
+    found = _answers(wfa, texts, settings.predict.min_confidence)
     if settings.as_json:
-        print_json(rows)
+        print_json(found)
         return
-    shown = [
-        {
-            "text": shortened(row["text"], _SHOWN),
-            "class": row["label"] or ("unsure" if row["unsure"] else "undecided"),
-            "confidence": row["confidence"],
-        }
-        for row in rows
-    ]
-    print_rows(f"{automaton.name}: {len(rows):,} texts", shown)
+    for row in found:
+        row["text"] = shortened(row["text"], _SHOWN)
+        if not wfa.labels:
+            del row["output"]
+            unsure = row.pop("unsure")
+            row["label"] = row["label"] or ("unsure" if unsure else "undecided")
+    print_rows(f"{automaton.name}: {len(found):,} texts", found)
 
 
-def _predictions(wfa: Any, texts: list[str], min_confidence: float) -> list[dict[str, Any]]:
+def _answers(wfa: Any, texts: list[str], min_confidence: float) -> list[dict[str, Any]]:
+    """The class of every text with its probabilities, or the probability of every label."""
+    if wfa.labels:
+        shares = wfa.label_probabilities(texts).tolist()
+        return [
+            {"text": text, **dict(zip(wfa.labels, row, strict=True))} for text, row in zip(texts, shares, strict=True)
+        ]
     probabilities, labels = wfa.predict_proba(texts), wfa.predict(texts, min_confidence)
     return [
         {

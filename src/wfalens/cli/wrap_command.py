@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from wfalens.cli.inputs import allow_own, open_corpus
 from wfalens.cli.library import wrapping
 from wfalens.cli.output import check_outputs, print_json, print_rows, say
 from wfalens.errors import InputError
-from wfalens.validation import Bounds, Options, option, whole
+from wfalens.models.preprocessing_options import PreprocessingOptions
 
 _BY_LABELS = "where labels of --check agree best"
 ENDINGS = (".h5", ".hdf5", ".keras", ".onnx")
@@ -24,34 +23,7 @@ Check = Annotated[
 command = new_group()
 
 
-@dataclass(frozen=True)
-class PreprocessingSettings(Options):
-    """[preprocessing]: what few models need.
-
-    Args:
-        unknown: The word for all others.
-        closed: There are no unknown words; a text with another word is refused.
-        padding: The word that fills texts up to a fixed width (default: <pad>).
-        reading: A network that reads its padding: how it is asked.
-        pads: Pads before every text (steps).
-        max_length: Words after which a text is truncated.
-        outputs: probabilities, logits or binary (default: by the name of the output).
-        state: State inputs and the outputs with their new values (a TOML table).
-        initial_output: The classes' probabilities before any word.
-    """
-
-    unknown: str = option("<unk>")
-    closed: bool = option(False)
-    padding: str | None = option(None)
-    reading: str = option("steps", allowed=("steps", "exact"))
-    pads: int | None = option(None, allowed=Bounds(whole, 0, 1 << 20, (None,)))
-    max_length: int | None = option(None, allowed=Bounds(whole, 1, 1 << 30, (None,)))
-    outputs: str | None = option(None)
-    state: dict[str, str] | None = option(None)
-    initial_output: tuple[float, ...] | None = option(None)
-
-
-@register(command, "wrap", preprocessing=PreprocessingSettings)
+@register(command, "wrap", preprocessing=PreprocessingOptions)
 def wrap(
     settings: Settings,
     model: Annotated[Path, opt.argument("MODEL", "A Keras file (.h5, .keras) or an ONNX graph (.onnx).")],

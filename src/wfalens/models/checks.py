@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError, ModelError, WfalensWarning
 from wfalens.models.contract import PrefixClassifier
+from wfalens.models.preprocessing_options import BINARY, BINARY_LOGITS, LOGITS, PROBABILITIES
 from wfalens.ragged import Ragged, positions
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
@@ -104,7 +105,6 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.floating]:
     return shares
 
 
-PROBABILITIES, LOGITS, BINARY, BINARY_LOGITS = "probabilities", "logits", "binary", "binary_logits"
 ONE_COLUMN = (BINARY, BINARY_LOGITS)  # of the second of two classes: its probability, or its log-odds
 READOUTS: dict[str, Readout] = {
     PROBABILITIES: lambda values: values,

@@ -14,41 +14,29 @@ from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
 from wfalens.messages import quoted, reason_of
-from wfalens.models.checks import READOUTS
 from wfalens.models.contract import checked_prior
+from wfalens.models.preprocessing_options import PreprocessingOptions
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import RIGHT, SIDES, TextEncoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
-from wfalens.validation import Bounds, check_choice, check_numbers, whole
+from wfalens.validation import check_choice
 
 VERSION = 1
 METADATA = "wfalens.preprocessing"  # the entry of a model's own file that holds it
-READINGS = STEPS, EXACT = ("steps", "exact")
-_PADS = Bounds(whole, 0, 1 << 16, (None,))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preprocessing:
-    """The words and classes of a model that is stored elsewhere.
+class Preprocessing(PreprocessingOptions):
+    """The words and classes of a model that is stored elsewhere, and what few models need beside them.
 
     Args:
         words: in the order of the model's ids.
         class_names: in the order of the model's outputs.
-        unknown: the word of `words` that stands for all others.
-        closed: True: there are no unknown words; a text with another word is refused, and all of `words` are words.
-        padding: the word of `words` that fills texts up to a fixed width; None: <pad>, where there is one.
-        padding_side: the side on which it fills them: right or left; None: not known.
+        padding_side: the side on which texts are filled up to a fixed width: right or left; None: not known.
         truncation_side: the side on which a text that is too long loses words: right or left.
-        reading: of a network that can be stepped but reads its padding: "steps" starts every text after as many
-            pads as `pads` says, "exact" asks for every prefix as a padded text of its own.
-        pads: pads before every text, where `reading` is "steps"; None: three quarters of the width.
         tokenizer: how a text becomes words: a name, or a callable.
-        max_length: words after which a text is cut; None: never.
-        outputs: probabilities, logits or binary; None: by the name of the output.
-        state: the output that holds the new value of each state input; None: by their names.
-        initial_output: the classes' probabilities before any word; None: unknown.
 
     Examples:
         >>> from wfalens import Preprocessing
@@ -60,25 +48,15 @@ class Preprocessing:
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
-    unknown: str | None = UNKNOWN_WORD
-    closed: bool = False
-    padding: str | None = None
     padding_side: str | None = None
     truncation_side: str = RIGHT
-    reading: str = STEPS
-    pads: int | None = None
     tokenizer: str | Tokenizer = "basic_english"
-    max_length: int | None = None
-    outputs: str | None = None
-    state: Mapping[str, str] | None = None
-    initial_output: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named_classes(self.class_names)
         if len(set(self.words)) != len(self.words):
             raise InputError("a word stands twice among the model's words")
-        check_numbers(self, {"pads": _PADS})
-        check_choice("reading", self.reading, READINGS)
         if self.padding_side is not None:
             check_choice("padding_side", self.padding_side, SIDES)
         if not self.closed and self.unknown not in self.words:
@@ -88,8 +66,6 @@ class Preprocessing:
             )
         if self.padding is not None and self.padding not in self.words:
             raise InputError(f"{quoted(self.padding)} is not among the model's words; name the one that pads, or none")
-        if self.outputs is not None:
-            check_choice("outputs", self.outputs, READOUTS)
         if self.initial_output is not None:
             checked_prior(self.initial_output, len(self.class_names))
         _ = self.encoder  # refuses an unknown tokenizer or a wrong length

@@ -253,9 +253,10 @@ def steps_apart(model: PrefixClassifier, texts: Sequence[str], seed: int = 0) ->
     return StepsApart(len(ids), float(differ.mean()), pads)
 
 
-def say_misreading(model: PrefixClassifier, corpus: Corpus) -> None:
-    """Say if labels speak for another way to read a model or against this one, and how far steps are from padding."""
-    misread, apart = check_preprocessing(model, corpus) or _doubtful(model, corpus), steps_apart(model, corpus.texts)
-    for remark in (misread, None if apart is None or apart.share == 0 else apart):
+def say_misreading(model: PrefixClassifier, corpus: Corpus) -> tuple[Misreading | None, StepsApart | None]:
+    """Say, and return, what labels say of another way to read a model, and how far its steps are from padding."""
+    misread, apart = check_preprocessing(model, corpus), steps_apart(model, corpus.texts)
+    for remark in (misread or _doubtful(model, corpus), apart if apart is not None and apart.share else None):
         if remark is not None:
             progress.say(str(remark))
+    return misread, apart

@@ -22,9 +22,8 @@ from wfalens.models.preprocessing_check import (
     Misreading,
     StepsApart,
     agreement,
-    check_preprocessing,
     require_reading,
-    steps_apart,
+    say_misreading,
 )
 from wfalens.results import Result
 from wfalens.text.corpus import Corpus
@@ -158,12 +157,11 @@ def describe_model(model: str | Path, preprocessing: Preprocessing, labelled: Co
         )
     if labelled is None:
         return ModelDescription(chosen, isinstance(classifier, StatefulClassifier), None, None, None)
-    misread, apart = check_preprocessing(classifier, labelled), steps_apart(classifier, labelled.texts)
-    for remark in (unknown_words(classifier.encoder, labelled.texts), misread, apart):
-        if remark is not None:
-            progress.say(str(remark))
-    rate = agreement(classifier, labelled)
-    return ModelDescription(chosen, isinstance(classifier, StatefulClassifier), rate, misread, apart)
+    unknown = unknown_words(classifier.encoder, labelled.texts)
+    if unknown is not None:
+        progress.say(unknown)
+    found = say_misreading(classifier, labelled)
+    return ModelDescription(chosen, isinstance(classifier, StatefulClassifier), agreement(classifier, labelled), *found)
 
 
 def _best_side(

@@ -55,19 +55,18 @@ class WordHashTable:
         return cls(slots, spelled.values, spelled.offsets)
 
 
-def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordHashTable, max_length: int | None) -> Ragged[np.int32]:
+def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordHashTable) -> Ragged[np.int32]:
     """Word ids of texts that are ASCII."""
     parts = texts.content.chunks(_AT_ONCE) if len(texts) else [texts.content]
-    return concatenate(_encoded(part, tokenizer, table, max_length) for part in parts)
+    return concatenate(_encoded(part, tokenizer, table) for part in parts)
 
 
-def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordHashTable, max_length: int | None) -> Ragged[np.int32]:
+def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordHashTable) -> Ragged[np.int32]:
     roles, spelled, breaks = _RULES[tokenizer]
     most = len(texts.values)  # no token is shorter than a character
     letters, tokens = np.empty(most, np.uint8), np.empty((most, 3), np.uint64)
     lengths = np.empty(len(texts), np.int64)
-    limit = most if max_length is None else max_length
-    used = _split(texts.values, texts.offsets, roles, spelled, breaks, limit, letters, tokens, lengths)
+    used = _split(texts.values, texts.offsets, roles, spelled, breaks, letters, tokens, lengths)
     ids = np.empty(used, np.int32)
     _look_up(tokens, letters, table.slots, table.spelling, table.offsets, ids)
     return Ragged.from_lengths(ids, lengths)
@@ -143,15 +142,13 @@ def _is_break(content, at, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _split(  # type: ignore[no-untyped-def]
-    content, starts, roles, spelled, breaks, limit, letters, tokens, lengths
-):
+def _split(content, starts, roles, spelled, breaks, letters, tokens, lengths):  # type: ignore[no-untyped-def]
     """Every token as its hash, its key, and where its letters stand: place · 2³² + size. -> how many there are"""
     used, written = 0, 0
     for text in range(lengths.shape[0]):
         at, end = starts[text], starts[text + 1]
         first, begin = used, written
-        while at <= end and used - first < limit:
+        while at <= end:
             role, char, step = _APART, np.uint8(0), 1
             if at < end:
                 char = content[at]
@@ -165,7 +162,7 @@ def _split(  # type: ignore[no-untyped-def]
                 if written > begin:
                     used = _noted(letters, begin, written, tokens, used)
                     begin = written
-                if role == _ALONE and used - first < limit:
+                if role == _ALONE:
                     letters[written] = char
                     written += 1
                     used = _noted(letters, begin, written, tokens, used)

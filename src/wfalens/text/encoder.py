@@ -263,9 +263,10 @@ class TextEncoder:
     def _encode_ascii(self, texts: PackedTexts) -> Ragged[np.int32]:
         from wfalens.text.compiled_tokenizers import encode_ascii
 
-        if self.truncation_side == LEFT and self.max_length is not None:
-            return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, None).kept(self.max_length)
-        return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, self.max_length)
+        ids = encode_ascii(texts, self.tokenizer_name, self.vocabulary.table)
+        if self.max_length is None:
+            return ids
+        return ids.kept(self.max_length) if self.truncation_side == LEFT else ids.cut(self.max_length)
 
     def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
         """Ids that are given already, refused where they are not words of the vocabulary."""
@@ -278,10 +279,7 @@ class TextEncoder:
         """How many texts are longer than `max_length` tokens."""
         if self.max_length is None or self._tokenize is None:
             return 0
-        limit = self.max_length
-        # a text of n characters has at most 2n + 1 tokens of the usual kinds; spare the short ones
-        usual = self._is_built_in
-        return sum(len(self._all_tokens(text)) > limit for text in texts if len(text) * 2 >= limit or not usual)
+        return sum(len(self._all_tokens(text)) > self.max_length for text in texts)
 
 
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:

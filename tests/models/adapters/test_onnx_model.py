@@ -304,7 +304,7 @@ def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path)
         ({"max_length": 0}, "max_length must lie between 1 and"),
         ({"state": ["h"]}, "the entry 'state' is not an object of names or null"),
         ({"initial_output": [1, 1, 1]}, "rows that are not probabilities"),
-        ({"clases": []}, "unknown entry 'clases'; known: words, class_names"),
+        ({"clases": []}, "unknown entry 'clases'; known"),
         ({"version": 7}, "not a preprocessing file of version 1"),
     ],
 )

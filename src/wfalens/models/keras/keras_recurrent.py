@@ -18,11 +18,13 @@ from torch import Tensor
 
 from wfalens.errors import FormatError, InputError, ModelError, opening
 from wfalens.messages import quoted
+from wfalens.models.adapter_registry import WrapArguments
 from wfalens.models.checks import BINARY, READOUTS
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.keras.keras_file import ACTIVATED_OUTPUTS, Layer, StoredModel
-from wfalens.models.padded import PaddedForm, PaddedTextClassifier, StepClassifier
-from wfalens.models.preprocessing import EXACT, Preprocessing
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier, StepClassifier, checked_classes
+from wfalens.models.preprocessing import Preprocessing
+from wfalens.models.preprocessing_options import EXACT
 from wfalens.models.rnn.gates import GATES, GridSteps, Parts, Squash, grid
 from wfalens.text.encoder import LEFT
 from wfalens.text.vocabulary import PADDING
@@ -139,6 +141,8 @@ class RecurrentNetwork:
     @torch.inference_mode()
     def batch_outputs(self, ids: NDArray[np.int64]) -> NDArray[Any]:
         """The outputs for whole padded batches, as Keras computes them: (batch, time) -> (batch, outputs)"""
+        if ids.max() >= len(self.embedding):
+            raise ModelError(f"there is no vector for the id {ids.max():,}", code="vocabulary-size")
         state = torch.zeros(len(ids), self.size)
         for column in torch.from_numpy(ids).T:
             state = self.step(state, column)
@@ -259,35 +263,28 @@ def recurrent_classifier(
         if network is None:
             return None
         network.batch_outputs(np.zeros((1, network.width or 1), np.int64))  # do the layers fit one another?
-    _check_contents(stored, network, read)
+    if read.outputs not in (None, network.outputs):
+        raise InputError(
+            f"{stored.path} gives {network.outputs}, but its preprocessing says {read.outputs}", code="outputs"
+        )
     width = None if network.masks_zero else network.width  # pads are not read
     side = stored.checked_side(read, width)
     form = PaddedForm(read.word_ids, network.width, side, network.outputs)
-    about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{form.read_by(read.encoder).settings}"
+    encoder = form.read_by(read.encoder)
+    checked_classes(
+        network.batch_outputs,
+        WrapArguments(preprocessing=read),
+        encoder,
+        form,
+        str(stored.path),
+        len(network.embedding),
+    )
+    about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{encoder.settings}"
     if width is None or (side == LEFT and read.reading != EXACT):
         pads = 0 if width is None else read.pads if read.pads is not None else round(_LIKELY_PADS * width)
         return KerasRecurrentClassifier(network, pads, read, form, fingerprint_of(f"{about}{pads}"))
     common: dict[str, Any] = {"fingerprint": fingerprint_of(f"{about}exact"), "initial_output": read.initial_output}
     return PaddedTextClassifier(network.batch_outputs, read.encoder, read.class_names, form=form, **common)
-
-
-def _check_contents(stored: StoredModel, network: RecurrentNetwork, read: Preprocessing) -> None:
-    """Refuse preprocessing that contradicts the network."""
-    rows, classes = len(network.embedding), 2 if network.outputs == BINARY else len(network.head[-1][1])
-    if len(read.words) > rows:
-        raise ModelError(
-            f"{stored.path} has vectors for {rows:,} words, but its preprocessing lists {len(read.words):,}: they are "
-            "not the words of this model",
-            code="vocabulary-size",
-        )
-    if len(read.class_names) != classes:
-        raise InputError(
-            f"{stored.path} has {classes} classes, but its preprocessing names {len(read.class_names)}", code="classes"
-        )
-    if read.outputs not in (None, network.outputs):
-        raise InputError(
-            f"{stored.path} gives {network.outputs}, but its preprocessing says {read.outputs}", code="outputs"
-        )
 
 
 class KerasRecurrentClassifier(GridSteps, StepClassifier):
