@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError, ModelError
 from wfalens.models.adapter_registry import WrapArguments
 from wfalens.models.base import BlackBoxClassifier, Classifier
-from wfalens.models.checks import LOGITS, ONE_COLUMN, PROBABILITIES, READOUTS, check_logits, looks_ahead
+from wfalens.models.checks import ONE_COLUMN, READOUTS, check_logits, looks_ahead
 from wfalens.models.contract import State, checked_probabilities
 from wfalens.models.inference import TOKENS_PER_BATCH, trace_by_steps, trace_padded
+from wfalens.models.preprocessing_options import LOGITS, PROBABILITIES
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import LEFT, RIGHT, SIDES, TextEncoder
 from wfalens.text.vocabulary import PADDING

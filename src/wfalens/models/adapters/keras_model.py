@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from wfalens.errors import MissingDependencyError, ModelError
 from wfalens.messages import reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
-from wfalens.models.checks import PROBABILITIES
 from wfalens.models.contract import fingerprint_of
 from wfalens.models.keras.keras_file import ENDINGS, last_activation, load_in_keras, read_keras, weight_parts
 from wfalens.models.padded import IdClassifier, checked_classes, id_classifier, reading_of
+from wfalens.models.preprocessing_options import PROBABILITIES
 
 if TYPE_CHECKING:
     import keras

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from wfalens.errors import ModelError
 from wfalens.messages import reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
-from wfalens.models.checks import LOGITS, probes, softmax
+from wfalens.models.checks import probes, softmax
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.inference import TOKENS_PER_BATCH, state_traces
 from wfalens.models.padded import IdClassifier, Run, StepClassifier, checked_classes, id_classifier, reading_of
+from wfalens.models.preprocessing_options import LOGITS
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING
 from wfalens.validation import check_choice

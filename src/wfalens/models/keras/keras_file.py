@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError, MissingDependencyError, opening
 from wfalens.memory import check_in_use
 from wfalens.messages import quoted, reason_of
-from wfalens.models.checks import BINARY, LOGITS, PROBABILITIES
 from wfalens.models.contract import fingerprint_of
 from wfalens.models.preprocessing import Preprocessing
+from wfalens.models.preprocessing_options import BINARY, LOGITS, PROBABILITIES
 from wfalens.text.encoder import LEFT
 
 ENDINGS = (".h5", ".hdf5", ".keras")

@@ -19,12 +19,12 @@ from torch import Tensor
 from wfalens.errors import FormatError, InputError, ModelError, opening
 from wfalens.messages import quoted
 from wfalens.models.adapter_registry import WrapArguments
-from wfalens.models.checks import BINARY, READOUTS
+from wfalens.models.checks import READOUTS
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.keras.keras_file import ACTIVATED_OUTPUTS, Layer, StoredModel
 from wfalens.models.padded import PaddedForm, PaddedTextClassifier, StepClassifier, checked_classes
 from wfalens.models.preprocessing import Preprocessing
-from wfalens.models.preprocessing_options import EXACT
+from wfalens.models.preprocessing_options import BINARY, EXACT
 from wfalens.models.rnn.gates import GATES, GridSteps, Parts, Squash, grid
 from wfalens.text.encoder import LEFT
 from wfalens.text.vocabulary import PADDING
@@ -270,15 +270,8 @@ def recurrent_classifier(
     width = None if network.masks_zero else network.width  # pads are not read
     side = stored.checked_side(read, width)
     form = PaddedForm(read.word_ids, network.width, side, network.outputs)
-    encoder = form.read_by(read.encoder)
-    checked_classes(
-        network.batch_outputs,
-        WrapArguments(preprocessing=read),
-        encoder,
-        form,
-        str(stored.path),
-        len(network.embedding),
-    )
+    encoder, given, rows = form.read_by(read.encoder), WrapArguments(preprocessing=read), len(network.embedding)
+    checked_classes(network.batch_outputs, given, encoder, form, str(stored.path), rows)
     about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{encoder.settings}"
     if width is None or (side == LEFT and read.reading != EXACT):
         pads = 0 if width is None else read.pads if read.pads is not None else round(_LIKELY_PADS * width)
