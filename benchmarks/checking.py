@@ -42,7 +42,6 @@ def asked(wfa, model, about: Question, words: list[str], texts: list[str]) -> di
         "flips": len(flips),
         "model_flips": sum(one.label_after == other.label_after for one, other in flips),
         "gap": max(abs(answer.value - answer.witness.value) for answer in answers),
-        "storm_and_induction": max(abs(answer.value - answer.own_value) for answer in answers),
         "optimal": float(np.mean([each.optimal for each in witnesses])),
     }
 
@@ -72,7 +71,7 @@ def main() -> None:
         result[key] = found
         changes = f"{found['automaton_change']:+.3f} / {found['model_change']:+.3f}"
         flips = f"{found['model_flips']} of {found['flips']}"
-        rows.append([key, f"{found['agrees']:.2f}", changes, flips, found["gap"], found["storm_and_induction"]])
+        rows.append([key, f"{found['agrees']:.2f}", changes, flips, found["gap"]])
     columns = [
         "after texts of the other class",
         "network agrees",
@@ -80,7 +79,7 @@ def main() -> None:
         "flips followed",
         "gap",
     ]
-    show(f"{name}: {number} texts each", [*columns, "Storm − induction"], rows)
+    show(f"{name}: {number} texts each", columns, rows)
     finish(options, result)
 
 

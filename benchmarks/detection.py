@@ -32,7 +32,7 @@ from common import (
 )
 from wfalens.automaton import WFA
 from wfalens.explanation import nearness_of
-from wfalens.extraction import Readable, extract
+from wfalens.extraction import Linear, Readable, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.inference import last_outputs
 from wfalens.monitoring import (
@@ -47,14 +47,17 @@ from wfalens.monitoring import (
     watch,
 )
 from wfalens.monitoring.novelty import Answers, text_signals
+from wfalens.monitoring.watcher import StreamTest
 from wfalens.robustness.attack import AttackContext
 from wfalens.robustness.attack.run_attack import Originals, run_attack
-from wfalens.text import Corpus, load_dataset
+from wfalens.text import Corpus, load_dataset, read_corpus
+from wfalens.text.datasets.catalogue import data_folder, is_available
 
 KINDS = ("guided", "greedy", "random-word")
 CHANGES = 3
 MOST = 4000  # usual texts of each half
-WINDOWS = {"usual": 0.0, "10 % foreign": 0.1, "30 % foreign": 0.3}
+SHARES = {"5 % foreign": 0.05, "10 % foreign": 0.1, "20 % foreign": 0.2}
+LEAD, LONGEST = 500, 3000  # usual texts of a stream, and mixed ones after them
 GERMAN = (
     "die Regierung|der Minister|ein Gericht|die Polizei|der Konzern|die Forscher|der Verein|das Parlament|die Bank",
     "warnt vor|fordert|kritisiert|plant|verschiebt|verhandelt über|gewinnt|verliert|untersucht|stoppt|beschließt",
@@ -192,13 +195,26 @@ def cases(options) -> Iterator[Case]:
     yield Case("intents", train, [*texts[half:], *fresh], {"other intents": foreign})
     name, train, test = news(options)
     films = load_dataset("rotten_tomatoes", "test").texts
-    case = Case(name, train, test.texts, {"film reviews": films, "German": german(1000)})
+    case = Case(name, train, test.texts, {"film reviews": films, "German": german(1000), **other_data(options)})
     case.foreign["shuffled words"] = shuffled(case.fresh)
     yield case
     first = [corpus.subset(np.flatnonzero(np.asarray(corpus.labels) < 4)) for corpus in (train, test)]
     part = Corpus(first[0].texts, first[0].labels, train.class_names[:4], f"{name}, 4 classes")
     rest = test.subset(np.flatnonzero(np.asarray(test.labels) >= 4))
     yield Case(f"{name}-4", part, first[1].texts, {"other classes": rest.sample(1000, 0).texts})
+
+
+def other_data(options) -> dict[str, Sequence[str]]:
+    """Clickbait titles and toxic comments, where the data folder has them; of long texts the first 200 characters."""
+    found, folder = {}, data_folder(options.data)
+    if folder and (folder / "clickbait" / "data.csv").exists():
+        titles = read_corpus(folder / "clickbait" / "data.csv")
+        clickbait = np.flatnonzero(titles.labels == titles.class_names.index("clickbait"))
+        found["clickbait"] = titles.subset(clickbait).sample(2000, 0).texts
+    if is_available("jigsaw_toxic", options.data):
+        comments = load_dataset("jigsaw_toxic", "test", options.data).sample(2000, 0).texts
+        found["toxic comments"] = [text[:200] for text in comments]
+    return found
 
 
 def novelty(options) -> dict[str, object]:
@@ -210,51 +226,79 @@ def novelty(options) -> dict[str, object]:
         for pair, texts in case.foreign.items():
             found = {name: auroc(usual[name], getattr(case, name)(texts)) for name in scores}
             result[f"{case.name}: {pair}"] = {**found, "alarms at 1 %": case.alarms(texts, 0.01)}
+            result[f"{case.name}: {pair}"] |= {"delays": delays(case, texts, 5 if options.quick else 50)}
         rates = {f"{asked:.0%}": case.alarms(case.fresh, asked) for asked in (0.01, 0.05)}
         trained = UsualTexts.of(case.wfa, case.model, case.train.sample(MOST, 0).texts, is_training_set=True)
         rates["1%, against training texts"] = case.alarms(case.fresh, 0.01, trained)
         result[case.name] = {"usual": len(case.fresh), "reference": len(case.reference), "false_alarms": rates}
-        result[case.name] |= {"windows": windows(case, 5 if options.quick else 100)}
-        result[case.name] |= {"texts_a_minute": throughput(case, 2000 if options.quick else 20_000)}
+        result[case.name] |= {"stream": stream_alarms(case, 1 if options.quick else 20)}
+        if case.name != "intents":
+            texts = 2000 if options.quick else 20_000
+            automata = {"readable": case.wfa, "linear": linear_automaton(case, options.quick)}
+            result[case.name] |= {
+                "texts_a_minute": {kind: throughput(case, wfa, texts) for kind, wfa in automata.items()}
+            }
     pairs = {name: each for name, each in result.items() if "ours" in each}
     show(
         "AUROC of foreign texts",
         ["pair", *scores, "alarms at 1 %"],
-        [[name, *each.values()] for name, each in pairs.items()],
+        [[name, *(each[score] for score in scores), each["alarms at 1 %"]] for name, each in pairs.items()],
     )
+    rows = [[name, *("" if each is None else each for each in pair["delays"].values())] for name, pair in pairs.items()]
+    show(f"Texts until the stream raises an alarm, after {LEAD} usual ones", ["pair", *SHARES], rows)
     rates = {name: each for name, each in result.items() if "ours" not in each}
-    rows = [[name, *each["false_alarms"].values(), *each["windows"].values()] for name, each in rates.items()]
-    columns = ["asked 1%", "asked 5%", "1%, against training texts", *(f"windows: {key}" for key in WINDOWS)]
-    show("Alarms of usual texts; windows at 5 %", ["texts", *columns], rows)
+    rows = [[name, *each["false_alarms"].values(), each["stream"]] for name, each in rates.items()]
+    columns = ["asked 1%", "asked 5%", "1%, against training texts", "windows of 100, asked 5%"]
+    show("Alarms of usual texts", ["texts", *columns], rows)
     return result
 
 
-def windows(case: Case, repeats: int) -> dict[str, float]:
-    """Shares of windows of 100 texts that raise an alarm at 5 %, by the share of foreign texts in them."""
-    rng, found = np.random.default_rng(0), {}
-    foreign = next(iter(case.foreign.values()))
-    for name, share in WINDOWS.items():
-        raised = 0
+def delays(case: Case, texts: Sequence[str], repeats: int) -> dict[str, float | None]:
+    """Foreign texts in a stream: the median number of texts until the stream raises an alarm, in default windows."""
+    rng, alarms = np.random.default_rng(0), Alarms()
+    usual, foreign = (case.usual.at_least(case.ours(some)) for some in (case.fresh, texts))
+    found: dict[str, float | None] = {}
+    for name, share in SHARES.items():
+        waits = []
         for _ in range(repeats):
-            strange = rng.random(100) < share
-            mixed = rng.choice(case.fresh, 100, replace=False)
-            mixed[strange] = rng.choice(foreign, strange.sum())
-            watcher = Watcher(case.wfa, case.model, case.usual, Alarms(window=100, false_alarms=0.05))
-            raised += bool(watcher.read(mixed.tolist())[-1]["window"]["alarm"])
-        found[name] = raised / repeats
+            ranks, strange = rng.choice(usual, LEAD + LONGEST), rng.random(LEAD + LONGEST) < share
+            strange[:LEAD] = False
+            ranks[strange] = rng.choice(foreign, strange.sum())
+            test = StreamTest(len(case.reference), alarms.window)
+            capitals = np.array([test.add(int(rank)) for rank in ranks])[LEAD:]
+            raised = np.flatnonzero(capitals >= 2 / alarms.false_alarms)
+            waits.append(raised[0] + 1 if len(raised) else np.inf)
+        found[name] = float(np.median(waits)) if np.isfinite(np.median(waits)) else None
     return found
 
 
-def throughput(case: Case, texts: int) -> float:
+def stream_alarms(case: Case, repeats: int) -> float:
+    """Alarms per window of 100 usual texts at 5 %, of both tests; windows follow each other as in a stream."""
+    rng, raised, windows = np.random.default_rng(0), 0, 0
+    for _ in range(repeats):
+        watcher = Watcher(case.wfa, case.model, case.usual, Alarms(window=100, false_alarms=0.05))
+        found = [each["window"] for each in watcher.read(rng.permutation(case.fresh).tolist()) if "window" in each]
+        raised, windows = raised + sum(len(each["alarm"]) for each in found), windows + len(found)
+    return raised / windows
+
+
+def linear_automaton(case: Case, quick: bool) -> WFA:
+    path = CACHE / f"novelty-{case.name}-linear{'-quick' if quick else ''}.wfa"
+    if not path.exists() or WFA.load(path).provenance["model"]["fingerprint"] != case.model.fingerprint:
+        extract(case.model, case.train.sample(500 if quick else 4000, 0), Linear()).save(path)
+    return WFA.load(path)
+
+
+def throughput(case: Case, wfa: WFA, texts: int) -> float:
     """Texts a minute that `watch` reads and tells of, without the fit on usual texts."""
     lines = "\n".join(case.fresh[at % len(case.fresh)].replace("\n", " ") for at in range(texts)).encode()
-    results = watch(case.wfa, case.model, BytesIO(b"warm up\n" + lines), reference=case.reference)
+    results = watch(wfa, case.model, BytesIO(b"warm up\n" + lines), reference=case.reference)
     next(results)
     began, out = time.process_time(), StringIO()
     for each in results:
         out.write(json.dumps(each) + "\n")
     rate = 60 * texts / (time.process_time() - began)
-    print(f"watch: {rate:,.0f} texts a minute of processor time")
+    print(f"watch, {case.name}, {wfa.kind}: {rate:,.0f} texts a minute of processor time")
     return rate
 
 

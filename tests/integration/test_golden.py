@@ -244,8 +244,8 @@ def certificate(wfa, text, edits, changes, effort):
 def certificates(wfa, model, texts):
     found = verification.certify_texts(wfa, texts, edits_of(wfa, "substitutions"), model=model, samples=50)
     counts = [len(found.with_status(status)) for status in found.statuses]
-    changed = [[each.variants, each.automaton_changed, each.model_changed] for each in found.trials]
-    return [*counts, found.totals.violations, interval(found.certified), changed]
+    changed = [[each.variants, each.model_changed] for each in found.trials]
+    return [*counts, interval(found.certified), changed]
 
 
 def network_certificates(wfa, model, texts, edits):
@@ -261,7 +261,7 @@ def character_certificates(wfa, texts, changes):
 def model_check(wfa, name, class_name, count):
     words = ["good", "bad", "not", "film"]
     found = verification.check(wfa, verification.Question(name, class_name, count), words, "the film")
-    told = {"value": found.value, "own": found.own_value, "by_words": found.by_words}
+    told = {"value": found.value, "own": found.value, "by_words": found.by_words}
     return told | {"witness": list(found.witness.words), "reached": found.witness.value}
 
 

@@ -14,10 +14,9 @@ from wfalens.monitoring.novelty import SIGNALS, Answers, BigramModel, text_signa
 from wfalens.monitoring.watcher import (
     CLASS_SHARES,
     STRANGE_TEXTS,
-    ConformalMartingale,
+    StreamTest,
     class_p_value,
     likelihood_ratios,
-    rank_p_value,
 )
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
@@ -144,34 +143,38 @@ def test_shuffled_words_are_told_by_their_order(twenty):
     assert usual.deviations(mixed)[order] > 3 > usual.deviations(plain)[order]
 
 
-def test_the_martingale_is_fair_on_uniform_ranks():
-    """Ville: of windows of exchangeable scores, at most a share α ever reaches a capital of 1/α."""
-    rng, found = np.random.default_rng(0), []
-    for _ in range(400):
-        scores = rng.normal(size=150)
-        martingale = ConformalMartingale(100)
-        for score in scores[100:]:
-            martingale.add(float(score), int((scores[:100] >= score).sum()))
-        found.append(martingale.p)
-    for alpha in (0.2, 0.05):
-        assert np.mean(np.array(found) <= alpha) <= alpha
-    strange = ConformalMartingale(100)
-    for _ in range(2000):
-        strange.add(10.0, 0)
-    assert 0 <= strange.p < 1e-4  # however large the capital
+def texts_until_an_alarm(rng, usual, window, false_alarms, most, share=0.0, shift=0.0, lead=0):
+    """Normal scores, some of them shifted after the first `lead`; the number of texts that were read."""
+    known, test = np.sort(rng.normal(size=usual)), StreamTest(usual, window)
+    scores = rng.normal(size=most)
+    scores[lead:] += shift * (rng.random(most - lead) < share)
+    at_least = usual - np.searchsorted(known, scores)
+    return next((at for at, each in enumerate(at_least, 1) if test.add(int(each)) >= 2 / false_alarms), most)
 
 
-def test_a_tenth_of_texts_that_are_only_a_little_stranger_is_mostly_noticed():
-    """One in ten a standard deviation stranger (an AUROC of .77): ranks of a thousand tell it, and are fair."""
-    rng, usual = np.random.default_rng(0), 4000
-    found = {0.0: [], 0.1: []}
-    for share, p_values in found.items():
-        for _ in range(200):
-            known = np.sort(rng.normal(size=usual))
-            scores = rng.normal(size=1000) + (rng.random(1000) < share)
-            p_values.append(rank_p_value(usual - np.searchsorted(known, scores), usual))
-    assert np.mean(np.array(found[0.0]) <= 0.05) <= 0.08
-    assert np.mean(np.array(found[0.1]) <= 0.05) >= 0.7
+def test_usual_texts_raise_an_alarm_no_more_often_than_is_asked_for():
+    """Two windows per false-alarm rate pass on average at least, however few the usual texts are."""
+    rng = np.random.default_rng(0)
+    for usual, false_alarms in ((100, 0.5), (1000, 0.2)):
+        windows = 2 / false_alarms
+        waits = [texts_until_an_alarm(rng, usual, 20, false_alarms, round(100 * windows)) for _ in range(150)]
+        assert np.mean(waits) >= 20 * windows
+
+
+@pytest.mark.parametrize(("share", "shift", "most"), [(0.05, 3, 600), (0.1, 2, 400), (0.1, 3, 200), (0.2, 2, 150)])
+def test_a_tenth_of_foreign_texts_is_noticed_after_some_hundred(share, shift, most):
+    """Windows of 1,000 texts at 1 %: the test need not wait for the end of one, nor begin with one."""
+    rng = np.random.default_rng(0)
+    for lead in (0, 500):
+        waits = [texts_until_an_alarm(rng, 2000, 1000, 0.01, 3000, share, shift, lead) - lead for _ in range(20)]
+        assert 0 < np.median(waits) <= most
+
+
+def test_evidence_is_carried_from_window_to_window():
+    """One text in ten a standard deviation stranger: no window of 100 tells it, but many do together."""
+    rng = np.random.default_rng(0)
+    waits = [texts_until_an_alarm(rng, 4000, 100, 0.05, 5000, 0.1, 1.0) for _ in range(20)]
+    assert 200 < np.median(waits) < 2000
 
 
 def test_changes_of_shares_are_chance_or_not():

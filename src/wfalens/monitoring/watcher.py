@@ -1,19 +1,14 @@
-"""A stream of texts, watched: alarms for single texts and for windows of texts, with a stated false-alarm rate.
+"""A stream of texts, watched: alarms for single texts and for the stream, with a stated false-alarm rate.
 
-A text raises an alarm if few enough of the usual texts are as strange (`UsualTexts`). A window raises one in two cases,
-each with half of the false-alarm rate: its texts are stranger than usual together, or the network's classes have other
-shares than usual (χ²). Two tests of strangeness share their half. A conformal test martingale (Vovk et al.) bets on
-p-values, each the rank of a text among the usual texts and the window so far. By Ville's inequality its largest capital
-reaches 1/p with a probability of p at most: it may raise its alarm at a text, before the window is full. At the end, a
-van der Waerden test of the ranks finds windows that are only a little stranger.
+A text raises an alarm if few enough of the usual texts are as strange (`UsualTexts`). The stream raises one in two
+cases, each with half of the false-alarm rate: its texts are stranger than usual together (`StreamTest`, which need not
+wait for the end of a window), or the network's classes have other shares in a window than usual (χ²).
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import math
-from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import rel_entr
+from scipy.special import ndtri, rel_entr
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -41,50 +36,53 @@ _NAMES = tuple(SIGNALS)
 LONGEST_LINE = 1 << 20  # bytes
 _BYTES_AT_ONCE, _TEXTS_AT_ONCE = 1 << 16, 1000
 _MOST_USUAL = 20_000  # texts
-_EXPONENTS = np.array([0.1, 0.3, 0.5, 0.7, 0.85, 1.0])  # of bets κ·p^(κ−1); 1 does not bet
-_SWITCH = 0.01  # share of the capital that changes its bet after each text
+_SHARES, _SHIFTS = (each.ravel() for each in np.meshgrid([0.03, 0.1, 0.3, 1.0], [0.3, 1.0, 2.0, 3.0]))  # of the bets
 _RARE_CLASS = 5.0  # expected texts of a window below which classes are counted together
 _MOST_WORDS = 10  # that a summary names
 
 
-class ConformalMartingale:
-    """The capital of a bettor against the hypothesis that the texts of a window are usual ones."""
+class StreamTest:
+    """A sequential test whether texts are as strange as usual ones: an e-detector (Shin, Ramdas, Rinaldo; 2023).
 
-    def __init__(self, usual: int) -> None:
-        """usual: number of usual texts"""
-        self._usual, self._window = usual, list[float]()
-        self._capital = np.full(len(_EXPONENTS), 1 / len(_EXPONENTS))  # of each bet, as shares
-        self._log_total = self._log_largest = 0.0
+    A bettor spends one unit on each window: half at its start, half in equal parts before its texts; what is left of
+    it stays in the game. Each bet takes a share of the texts to be stranger than usual by so many standard deviations,
+    and wins `1 − share + share·exp(shift·z − shift²/2)`, with z the normal score of a conformal p-value: the rank of a
+    text among the usual texts and the stream so far. On usual texts no bet gains on average, so the mean capital is
+    at most the number of windows, and a capital of A is reached once in A windows on average at most.
+    """
 
-    def add(self, score: float, at_least: int) -> None:
-        """Bet on the p-value of a text; at_least: usual texts that score as high"""
-        so_far = len(self._window)
-        rank = 1 + at_least + so_far - bisect_left(self._window, score)
-        insort(self._window, score)
-        self._capital *= _EXPONENTS * (rank / (1 + self._usual + so_far)) ** (_EXPONENTS - 1)
-        total = float(self._capital.sum())
-        self._capital += _SWITCH * (total / len(_EXPONENTS) - self._capital)
-        self._capital /= total
-        self._log_total += math.log(total)
-        self._log_largest = max(self._log_largest, self._log_total)
+    def __init__(self, usual: int, window: int) -> None:
+        """usual: number of usual texts; window: texts"""
+        self._usual, self._window = usual, window
+        self.begin_again()
 
-    @property
-    def p(self) -> float:
-        """Of the hypothesis that all texts so far are usual ones."""
-        return math.exp(-self._log_largest)
+    def begin_again(self) -> None:
+        """Forget the capital, and the texts so far."""
+        self._texts = 0
+        self._ranks = np.zeros(self._usual + 1, np.int64)  # texts so far, by how many usual ones are as strange
+        self._capital = np.zeros(len(_SHARES))
+
+    def add(self, at_least: int) -> float:
+        """The capital after a text; at_least: usual texts that score as high"""
+        rank = 1 + at_least + self._ranks[: at_least + 1].sum()
+        z = -ndtri(rank / (1 + self._usual + self._texts))
+        self._capital += 0.5 / self._window + 0.5 * (self._texts % self._window == 0)
+        self._capital *= 1 - _SHARES + _SHARES * np.exp(_SHIFTS * z - _SHIFTS**2 / 2)
+        self._ranks[at_least] += 1
+        self._texts += 1
+        return float(self._capital.mean())
 
 
 @dataclass(eq=False)
 class Window:
     """Texts since the last full window."""
 
-    martingale: ConformalMartingale
     answers: list[Answers] = field(default_factory=list)
-    at_least: list[NDArray[np.int64]] = field(default_factory=list)  # usual texts that score as high as each
     words: Counter[str] = field(default_factory=Counter)
     texts: int = 0
     alarms: int = 0
-    first_alarm: int | None = None  # line at which the sequential test raised its alarm
+    capital: float = 0.0  # the largest of the stream's test
+    alarm_line: int | None = None  # at which that test raised an alarm
 
 
 @dataclass(eq=False)
@@ -112,8 +110,8 @@ class Watcher:
         if len(self.usual.signals) < fewest:
             asked = f"{self.alarms.false_alarms:.2%} false alarms"
             raise InputError(f"{asked} need {fewest:,} usual texts, not {len(self.usual.signals):,}", code="few-texts")
-        self._stats = ReferenceStats(self.wfa)
-        self._window = Window(ConformalMartingale(len(self.usual.signals)))
+        self._stats, self._window = ReferenceStats(self.wfa), Window()
+        self._test = StreamTest(len(self.usual.signals), self.alarms.window)
 
     def read(self, texts: Sequence[str | InputError]) -> list[dict[str, Any]]:
         """One result per text or unreadable line, and behind the last text of a window its summary."""
@@ -124,7 +122,7 @@ class Watcher:
             results, at = results + self._read(part), at + len(part)
             if self.in_window >= self.alarms.window:
                 results.append({"window": self.summary()})
-                self._window = Window(ConformalMartingale(len(self.usual.signals)))
+                self._window = Window()
         return results
 
     @property
@@ -139,8 +137,7 @@ class Watcher:
         classes, usual_classes = (
             dict(zip(self.wfa.class_names, each.tolist(), strict=True)) for each in (counts, self.usual.labels)
         )
-        strange = min(window.martingale.p, rank_p_value(np.concatenate(window.at_least), len(self.usual.signals)))
-        p = {STRANGE_TEXTS: min(1.0, 2 * strange), CLASS_SHARES: class_p_value(counts, self.usual.labels)}
+        p = {STRANGE_TEXTS: 1 / max(1.0, window.capital), CLASS_SHARES: class_p_value(counts, self.usual.labels)}
         raised = [name for name, each in p.items() if each <= self.alarms.false_alarms / 2]
         return {
             "lines": self.lines,
@@ -153,7 +150,7 @@ class Watcher:
             "alarm": raised,
             "drift": {
                 "p": p,
-                "line": window.first_alarm,
+                "line": window.alarm_line,
                 "classes": self._drifted(classes, usual_classes),
                 "words": self._drifted(window.words, self.usual.words),
             },
@@ -213,24 +210,16 @@ class Watcher:
             if attacked is not None and self.detector is not None:
                 result["attacked"] = round(float(attacked[at]), 4)
                 result["alarm"] += [ATTACKED] if attacked[at] >= self.detector.threshold else []
-            window.martingale.add(float(scores[at]), int(at_least[at]))
-            if window.first_alarm is None and window.martingale.p <= self.alarms.false_alarms / 4:
-                window.first_alarm = int(lines[at])
             window.alarms += bool(result["alarm"])
+            window.capital = max(window.capital, capital := self._test.add(int(at_least[at])))
+            if capital >= 2 / self.alarms.false_alarms:
+                result["alarm"].append(STRANGE_TEXTS)
+                window.alarm_line = window.alarm_line or int(lines[at])
+                self._test.begin_again()
             results.append(result)
         window.answers.append(answers)
-        window.at_least.append(at_least)
         window.texts += len(ids)
         return results
-
-
-def rank_p_value(at_least: NDArray[np.int64], usual: int) -> float:
-    """That the texts of a window are as strange as usual ones, by the normal scores of their ranks among these.
-
-    at_least: (texts,), of each text the usual ones that score as high; usual: number of usual texts
-    """
-    scores = stats.norm.isf((at_least + 0.5) / (usual + 1))
-    return float(stats.norm.sf(scores.mean() * np.sqrt(len(scores) / (1 + len(scores) / usual))))
 
 
 def class_p_value(counts: NDArray[np.int64], usual: NDArray[np.int64]) -> float:

@@ -50,8 +50,6 @@ _AS_GOOD = 1e-6  # a shorter witness is preferred to one that is better by less
 MOST_BYTES = 2_000_000_000
 _BYTES_PER_TRANSITION = 300  # the text that Storm reads, its own model and ours
 _SAMPLED_WORDS = 64
-_CONVERGED = 1e-12  # change of the values at which an unbounded question is answered
-_MOST_ROUNDS = 100_000
 _ROUNDING = 1e-9
 _UNKNOWN_LABEL = "unknown label"  # as Storm says it
 
@@ -106,16 +104,6 @@ class Game:
         """`count` words, and the values of an adaptive player who maximises `final`: (n,)"""
         steps = [Position(self.matrices, [1] * len(self.matrices))] * count
         return steps, backward_induction(steps, final[:, None])
-
-    def limit_values(self, final: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Value iteration: values of any number of words, for a game whose goal is absorbing; -> (n,)"""
-        values = final
-        for _ in range(_MOST_ROUNDS):
-            after: NDArray[np.float64] = np.maximum(values, (self.matrices @ values).max(0))
-            if np.abs(after - values).max() < _CONVERGED:
-                return after
-            values = after
-        return values
 
     def best_words(self, count: int, final: NDArray[np.float64], effort: int) -> tuple[float, Path, bool]:
         """A fixed sequence of `count` words with much of `final`, its value, and whether none has more."""
@@ -229,13 +217,15 @@ class Question:
         return f"What is the {end} probability of {self.class_name!r} that {player} can reach{text}?"
 
     def properties(self) -> tuple[str, ...]:
-        """PCTL for Storm; the answer is that of the property which suits the player best."""
+        """PCTL for Storm, for 0, 1, … words; the answer is that of the property which suits the player best."""
         class_name = escape(self.class_name, CLASS)
+        if self.count is None:
+            return (f'Pmax=? [F "{SAYS}_{class_name}"]',)
+        steps = range(1, self.count + 2)
         if self.name == PUSH:
-            bound = "" if self.count is None else f"<={self.count + 1}"
-            return (f'Pmax=? [F{bound} "{SAYS}_{class_name}"]',)
+            return tuple(f'Pmax=? [F<={step} "{SAYS}_{class_name}"]' for step in steps)
         direction = "max" if self.name == RAISE else "min"
-        return tuple(f'R{{"{class_name}"}}{direction}=? [I={words + 1}]' for words in range((self.count or 0) + 1))
+        return tuple(f'R{{"{class_name}"}}{direction}=? [I={step}]' for step in steps)
 
     def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
         """The game to play, and the value that its player maximises, by state: (n,)"""
@@ -282,13 +272,12 @@ class Witness:
 
 @dataclass(frozen=True, repr=False)
 class Answer(Result):
-    """A question, Storm's answer, our own by backward induction, and a witness."""
+    """A question, Storm's answer, and a witness."""
 
     question: str
     properties: tuple[str, ...]
-    value: float  # Storm's: for a player who sees the state, so a bound on what any text does
-    own_value: float
-    by_words: tuple[float, ...] | None  # our own for 0, 1, … words; None for any number
+    value: float  # for a player who sees the state, so a bound on what any text does
+    by_words: tuple[float, ...] | None  # for 0, 1, … words; None for any number
     witness: Witness
     remark: str | None = None  # which automaton was asked, where that is the attached readable one
     computed = ("model_agrees",)
@@ -313,10 +302,7 @@ class Answer(Result):
     def summary(self) -> str:
         witness = self.witness
         best = "no fixed words do better on the automaton" if witness.optimal else "better ones may exist"
-        lines = [
-            self.question,
-            f"Storm: {self.value:.4f} for a reader who sees the state (backward induction: {self.own_value:.4f})",
-        ]
+        lines = [self.question, f"Storm: {self.value:.4f} for a reader who sees the state"]
         if self.by_words is not None:
             curve = ", ".join(f"{at}: {value:.4f}" for at, value in enumerate(self.by_words))
             lines.append(f"by number of words: {curve}")
@@ -375,22 +361,17 @@ def check(
     column = game.column(question.class_name)
     played, final = question.goal(game)
     storm = StormModel(game)
-    answers = [float(storm.ask(pctl)) for pctl in question.properties()]
+    answers = tuple(float(storm.ask(pctl)) for pctl in question.properties())
     if question.count is None:
-        curve, own = None, float(game.start @ played.limit_values(final))
         path, optimal = _longest(played, final), False
     else:
-        _, values = played.rounds(question.count, final)
-        curve = [float(game.start @ value[0, :, 0]) for value in reversed(values)]
-        own = max(curve)
         path, optimal = _shortest(played, final, question.count, effort)
     chosen = tuple(game.words[option] for option in path)
     return Answer(
         question.sentence(len(game.words), f" after {text!r}" if text else ""),
         question.properties(),
         max(answers, key=lambda value: question.sign * value),
-        question.sign * own,
-        None if curve is None else tuple(question.sign * value for value in curve),
+        None if question.count is None else answers,
         Witness(
             chosen,
             question.sign * float(_reached(played, final, path)[-1]),

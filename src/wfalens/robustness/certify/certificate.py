@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,13 +138,11 @@ class Certificates(Result):
 
 @dataclass(frozen=True)
 class VariantTrial:
-    """Variants of one text, read by the automaton and by the model where there is one."""
+    """Variants of one text, read by the model."""
 
     variants: int
-    exhaustive: bool  # all there are; else as many at random, and the greedy ones
-    automaton_changed: int  # variants to which the automaton gives another class
-    model_agrees: bool | None  # whether the model gives the text the automaton's class to begin with
-    model_changed: int | None  # variants to which the model gives another class than to the text
+    model_agrees: bool  # whether the model gives the text the automaton's class to begin with
+    model_changed: int  # variants to which the model gives another class than to the text
 
 
 @dataclass(frozen=True)
@@ -151,71 +150,46 @@ class ModelStability:
     """How often the model keeps its class, over texts of one status on which it agrees with the automaton."""
 
     texts: int
-    never_changed: Estimate | None  # share of the texts on which no variant changed the model's class
-    variants_kept: float | None  # share of the variants
+    never_changed: Estimate  # share of the texts on which no variant changed the model's class
+    variants_kept: float  # share of the variants
 
     @classmethod
     def of(cls, trials: list[VariantTrial]) -> ModelStability:
-        agreeing = [trial for trial in trials if trial.model_agrees]
-        changed = [trial.model_changed or 0 for trial in agreeing]
-        if not agreeing:
-            return cls(0, None, None)
-        tried = sum(trial.variants + 1 for trial in agreeing)
-        unchanged = wilson(sum(number == 0 for number in changed), len(changed))
-        return cls(len(agreeing), unchanged, 1 - sum(changed) / tried)
-
-
-@dataclass(frozen=True)
-class TrialTotals:
-    """Certified texts tried on the automaton, and all texts on the model."""
-
-    violations: int  # certified texts that a variant changed on the automaton: there can be none
-    tried: int  # variants of certified texts
-    exhaustive: int  # certified texts of which all variants were tried
-    model: dict[str, ModelStability] | None  # by status
+        changed, tried = [trial.model_changed for trial in trials], sum(trial.variants + 1 for trial in trials)
+        return cls(len(trials), wilson(changed.count(0), len(changed)), 1 - sum(changed) / tried)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Robustness(Certificates):
-    """One certificate and one trial per text, on the automaton."""
+    """One certificate per text, on the automaton, and one trial per text where there is a model."""
 
-    trials: tuple[VariantTrial, ...]
+    trials: tuple[VariantTrial, ...] = ()
     of: str = "automaton"
-    computed = ("totals",)
+    computed = ("model",)
 
     @cached_property
-    def totals(self) -> TrialTotals:
-        certified = self._trials(CERTIFIED)
-        asked = all(trial.model_changed is not None for trial in self.trials)
-        return TrialTotals(
-            violations=sum(trial.automaton_changed > 0 for trial in certified),
-            tried=sum(trial.variants for trial in certified),
-            exhaustive=sum(trial.exhaustive for trial in certified),
-            model={status: ModelStability.of(self._trials(status)) for status in self.statuses} if asked else None,
-        )
-
-    def _trials(self, status: str) -> list[VariantTrial]:
-        pairs = zip(self.certificates, self.trials, strict=True)
-        return [trial for certificate, trial in pairs if certificate.status == status]
+    def model(self) -> dict[str, ModelStability]:
+        """By status, where the model agrees with the automaton on a text."""
+        pairs = [pair for pair in zip(self.certificates, self.trials, strict=False) if pair[1].model_agrees]
+        found = {each: [trial for about, trial in pairs if about.status == each] for each in self.statuses}
+        return {status: ModelStability.of(trials) for status, trials in found.items() if trials}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        for certificate, trial in zip(self.certificates, self.trials, strict=True):
-            yield certificate.row() | {f"trial_{name}": value for name, value in asdict(trial).items()}
+        for certificate, trial in zip_longest(self.certificates, self.trials):
+            shown = {} if trial is None else asdict(trial)
+            yield certificate.row() | {f"trial_{name}": value for name, value in shown.items()}
 
     def summary(self) -> str:
-        total = self.totals
-        lines = [super().summary()]
-        lines.append(
-            f"tried {total.tried:,} variants of the certified texts (all of them on {total.exhaustive:,}): "
-            f"the automaton changed its class on {total.violations}"
-        )
-        for status, kept in (total.model or {}).items():
-            if kept.never_changed is not None:
-                lines.append(
+        return "\n".join(
+            [
+                super().summary(),
+                *(
                     f"{status}: where the model agrees ({kept.texts:,} texts), no variant changed its class on "
                     f"{kept.never_changed:.3f}; it kept its class on {kept.variants_kept:.4f} of the variants"
-                )
-        return "\n".join(lines)
+                    for status, kept in self.model.items()
+                ),
+            ]
+        )
 
 
 def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, effort: int = 0) -> Certificate:
@@ -294,9 +268,9 @@ def certify_texts(
     samples: int = 200,
     seed: int = 0,
 ) -> Robustness:
-    """Certify texts, and try each certificate: all variants if there are at most `samples`, else that many at random.
+    """Certify texts. A model reads variants of each: all if there are at most `samples`, else that many at random.
 
-    Beside random ones, the greedy variants for every other class are tried, and always the worst that the search found.
+    Beside random ones, it reads the greedy variants for every other class, and always the worst that the search found.
     changes, effort: see `certify`.
     """
     check_pair(wfa, model)
@@ -309,7 +283,8 @@ def certify_texts(
         choices = edits.choices(ids[at])
         certificate = certify_choices(wfa, tokens[at], choices, changes=changes, effort=effort)
         certificates.append(certificate)
-        trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
+        if model is not None:
+            trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
     return Robustness(
         certificates=tuple(certificates),
         trials=tuple(trials),
@@ -359,7 +334,7 @@ def _refined(
 
 def _try(
     wfa: WFA,
-    model: PrefixClassifier | None,
+    model: PrefixClassifier,
     certificate: Certificate,
     choices: Choices,
     samples: int,
@@ -371,13 +346,5 @@ def _try(
     picks = every_pick(choices, changes) if exhaustive else random_picks(choices, samples, rng, changes)
     greedy = [] if exhaustive else [ChangeEffects.of(wfa, choices, label).greedy(changes)]
     rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), *greedy, picks])
-    texts = spelled(choices, rows)
-    decisions = wfa.decide(wfa.weights(texts))
-    classes: NDArray[np.int64] | None = None if model is None else final_outputs(model, texts).argmax(1)
-    return VariantTrial(
-        len(rows) - 2,
-        exhaustive,
-        int(np.sum(decisions != label)),
-        None if classes is None else bool(classes[0] == label),
-        None if classes is None else int(np.sum(classes[1:] != classes[0])),
-    )
+    classes = final_outputs(model, spelled(choices, rows)).argmax(1)
+    return VariantTrial(len(rows) - 2, bool(classes[0] == label), int(np.sum(classes[1:] != classes[0])))
