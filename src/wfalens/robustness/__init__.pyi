@@ -1,5 +1,5 @@
-from .certify.certificate import certify_texts as certify_texts
 from .certify.certify_model import certify_model as certify_model
+from .certify.certify_model import certify_texts as certify_texts
 from .certify.certify_options import CertifyOptions as CertifyOptions
 from .certify.edits import Edits as Edits
 from .certify.edits import Substitutes as Substitutes

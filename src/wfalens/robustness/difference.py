@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -73,16 +73,18 @@ class WordChanges(_Changes):
         return np.asarray(np.linalg.norm(self.after - self.before, axis=1))
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = {
-            "word": self.words,
-            "seen_by": self.where.tolist(),
-            "count_before": self.counts[:, 0].tolist(),
-            "count_after": self.counts[:, 1].tolist(),
-            "change": self.change.tolist(),
-            "influence_before": _by_class(self.class_names, self.before),
-            "influence_after": _by_class(self.class_names, self.after),
-        }
-        return _rows(columns)
+        return [
+            {
+                "word": word,
+                "seen_by": str(self.where[at]),
+                "count_before": int(self.counts[at, 0]),
+                "count_after": int(self.counts[at, 1]),
+                "change": float(change),
+                "influence_before": _by_class(self.class_names, self.before[at]),
+                "influence_after": _by_class(self.class_names, self.after[at]),
+            }
+            for at, (word, change) in enumerate(zip(self.words, self.change, strict=True))
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,13 +102,15 @@ class TextChanges(_Changes):
     per_row = ("texts", "divergence", "before", "after", "model_before", "model_after", "truth")
 
     def rows(self) -> list[dict[str, Any]]:
-        names, truth = self.class_names, self.truth
-        columns: dict[str, Sequence[Any]] = {"text": self.texts, "divergence": self.divergence.tolist()}
-        columns["truth"] = [None] * len(self) if truth is None else [names[label] for label in truth]
-        for side, outputs in self.sides():
-            columns[f"label_{side}"] = [_label_of(names, output) for output in outputs]
-            columns[f"output_{side}"] = _by_class(names, outputs)
-        return _rows(columns)
+        names, rows = self.class_names, []
+        for at, text in enumerate(self.texts):
+            truth = None if self.truth is None else names[self.truth[at]]
+            row: dict[str, Any] = {"text": text, "divergence": float(self.divergence[at]), "truth": truth}
+            for side, outputs in self.sides():
+                row[f"label_{side}"] = _label_of(names, outputs[at])
+                row[f"output_{side}"] = _by_class(names, outputs[at])
+            rows.append(row)
+        return rows
 
     def sides(self) -> list[tuple[str, NDArray[np.float64]]]:
         """The outputs of both automata and of their models where they are known, by name."""
@@ -114,12 +118,8 @@ class TextChanges(_Changes):
         return [(name, getattr(self, name)) for name in names if getattr(self, name) is not None]
 
 
-def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _by_class(names: Sequence[str], outputs: NDArray[np.float64]) -> list[dict[str, float]]:
-    return [dict(zip(names, row, strict=True)) for row in outputs.tolist()]
+def _by_class(names: Sequence[str], output: NDArray[np.float64]) -> dict[str, float]:
+    return dict(zip(names, output.tolist(), strict=True))
 
 
 def _label_of(names: Sequence[str], output: NDArray[np.float64]) -> str | None:
@@ -185,14 +185,7 @@ class Difference(Result):
                 _shown_text(row, [side for side, _ in self.texts.sides()]) for row in self.texts.top(_SHOWN).rows()
             ]
         if self.states is not None:
-            tables["States, the farthest apart first"] = [
-                {
-                    "state before": _named_state(state.before, state.label_before, state.share_before),
-                    "state after": _named_state(state.after, state.label_after, state.share_after),
-                    "distance of centres": state.distance,
-                }
-                for state in self.states[:_SHOWN]
-            ]
+            tables["States, the farthest apart first"] = [asdict(state) for state in self.states[:_SHOWN]]
         return tables
 
     def to_html(self) -> str:
@@ -209,10 +202,6 @@ class Difference(Result):
             shown = {"word": row["word"], "seen before / after": seen, "change": row["change"]}
             rows.append({**shown, "most gained": gained, "most lost": lost})
         return rows
-
-
-def _named_state(state: int | None, label: str | None, share: float | None) -> str:
-    return "–" if state is None else f"{state} ({label}, {share:.1%})"
 
 
 def _shown_text(row: dict[str, Any], sides: Sequence[str]) -> dict[str, Any]:

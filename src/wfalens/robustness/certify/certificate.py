@@ -9,25 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
-from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import UNDECIDED, WFA, Texts
 from wfalens.errors import InputError
-from wfalens.evaluation.comparison import Estimate, check_pair, wilson
-from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import final_outputs
+from wfalens.evaluation.comparison import Estimate, wilson
 from wfalens.results import Result, plain
 from wfalens.robustness.certify.certify_options import CHANGES
-from wfalens.robustness.certify.edits import Choices, Edits, count_variants, every_pick, in_words, random_picks, spelled
+from wfalens.robustness.certify.edits import Choices, Edits, count_variants, in_words, spelled
 from wfalens.robustness.certify.induction import (
-    ChangeEffects,
     Path,
     PathSearch,
     backward_induction,
@@ -136,62 +130,6 @@ class Certificates(Result):
         ]
 
 
-@dataclass(frozen=True)
-class VariantTrial:
-    """Variants of one text, read by the model."""
-
-    variants: int
-    model_agrees: bool  # whether the model gives the text the automaton's class to begin with
-    model_changed: int  # variants to which the model gives another class than to the text
-
-
-@dataclass(frozen=True)
-class ModelStability:
-    """How often the model keeps its class, over texts of one status on which it agrees with the automaton."""
-
-    texts: int
-    never_changed: Estimate  # share of the texts on which no variant changed the model's class
-    variants_kept: float  # share of the variants
-
-    @classmethod
-    def of(cls, trials: list[VariantTrial]) -> ModelStability:
-        changed, tried = [trial.model_changed for trial in trials], sum(trial.variants + 1 for trial in trials)
-        return cls(len(trials), wilson(changed.count(0), len(changed)), 1 - sum(changed) / tried)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Robustness(Certificates):
-    """One certificate per text, on the automaton, and one trial per text where there is a model."""
-
-    trials: tuple[VariantTrial, ...] = ()
-    of: str = "automaton"
-    computed = ("model",)
-
-    @cached_property
-    def model(self) -> dict[str, ModelStability]:
-        """By status, where the model agrees with the automaton on a text."""
-        pairs = [pair for pair in zip(self.certificates, self.trials, strict=False) if pair[1].model_agrees]
-        found = {each: [trial for about, trial in pairs if about.status == each] for each in self.statuses}
-        return {status: ModelStability.of(trials) for status, trials in found.items() if trials}
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for certificate, trial in zip_longest(self.certificates, self.trials):
-            shown = {} if trial is None else asdict(trial)
-            yield certificate.row() | {f"trial_{name}": value for name, value in shown.items()}
-
-    def summary(self) -> str:
-        return "\n".join(
-            [
-                super().summary(),
-                *(
-                    f"{status}: where the model agrees ({kept.texts:,} texts), no variant changed its class on "
-                    f"{kept.never_changed:.3f}; it kept its class on {kept.variants_kept:.4f} of the variants"
-                    for status, kept in self.model.items()
-                ),
-            ]
-        )
-
-
 def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, effort: int = 0) -> Certificate:
     """Whether any change changes the class that the automaton gives to a text.
 
@@ -257,42 +195,6 @@ def certify_choices(
     )
 
 
-def certify_texts(
-    wfa: WFA,
-    texts: Sequence[str],
-    edits: Edits,
-    *,
-    model: PrefixClassifier | None = None,
-    changes: int | None = None,
-    effort: int = 0,
-    samples: int = 200,
-    seed: int = 0,
-) -> Robustness:
-    """Certify texts. A model reads variants of each: all if there are at most `samples`, else that many at random.
-
-    Beside random ones, it reads the greedy variants for every other class, and always the worst that the search found.
-    changes, effort: see `certify`.
-    """
-    check_pair(wfa, model)
-    tokens = nonempty_tokens(wfa, texts)
-    ids = wfa.encoder.encode_tokens(tokens)
-    decided = decided_texts(wfa, ids)
-    rng = np.random.default_rng(seed)
-    certificates, trials = [], []
-    for at in progress.track(decided.tolist(), "certifying"):
-        choices = edits.choices(ids[at])
-        certificate = certify_choices(wfa, tokens[at], choices, changes=changes, effort=effort)
-        certificates.append(certificate)
-        if model is not None:
-            trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
-    return Robustness(
-        certificates=tuple(certificates),
-        trials=tuple(trials),
-        undecided=len(tokens) - len(decided),
-        left_out=edits.substitutes.left_out,
-    )
-
-
 def decided_texts(wfa: WFA, texts: Texts) -> NDArray[np.int64]:
     """The positions of the texts to which the automaton gives a class; refused if there are none."""
     decided = np.flatnonzero(wfa.decide(wfa.weights(texts)) != UNDECIDED)
@@ -330,21 +232,3 @@ def _refined(
         if worse is not None and found > reached:
             reached, path = found, worse
     return bound, reached, path
-
-
-def _try(
-    wfa: WFA,
-    model: PrefixClassifier,
-    certificate: Certificate,
-    choices: Choices,
-    samples: int,
-    rng: np.random.Generator,
-    changes: int | None,
-) -> VariantTrial:
-    label = wfa.class_names.index(certificate.label)
-    exhaustive = certificate.variants <= samples
-    picks = every_pick(choices, changes) if exhaustive else random_picks(choices, samples, rng, changes)
-    greedy = [] if exhaustive else [ChangeEffects.of(wfa, choices, label).greedy(changes)]
-    rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), *greedy, picks])
-    classes = final_outputs(model, spelled(choices, rows)).argmax(1)
-    return VariantTrial(len(rows) - 2, bool(classes[0] == label), int(np.sum(classes[1:] != classes[0])))

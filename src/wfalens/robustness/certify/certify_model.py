@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Any
+
+import numpy as np
 
 from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.comparison import Estimate, check_pair, wilson
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
-from wfalens.progress import shown
-from wfalens.robustness.certify.certificate import Robustness, certify_texts, nonempty_tokens
+from wfalens.robustness.certify.certificate import Certificates, certify_choices, decided_texts, nonempty_tokens
 from wfalens.robustness.certify.certify_options import NETWORK, READABLE, CertifyOptions
 from wfalens.robustness.certify.edits import Edits, Substitutes
 from wfalens.robustness.certify.enumerated_certificates import (
+    BROKEN,
     EditRobustness,
+    NetworkCertificate,
     NetworkRobustness,
     certify_edits,
     certify_network,
+    network_certificate,
 )
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import as_texts
@@ -26,6 +33,64 @@ from wfalens.text.word_checks import is_stop_word
 from wfalens.text.word_vectors import WordVectors
 
 _NEAREST = 5  # words that may replace a word by default
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Robustness(Certificates):
+    """One certificate per text, on the automaton, and one of the network where it has read variants."""
+
+    network: tuple[NetworkCertificate, ...] = ()
+    of: str = "automaton"
+    computed = ("network_kept",)
+
+    @property
+    def network_kept(self) -> dict[str, Estimate]:
+        """By status, the share of texts whose class no variant that the network read has changed, where both agree."""
+        pairs = [pair for pair in zip(self.certificates, self.network, strict=False) if pair[0].label == pair[1].label]
+        kept = {each: [other.status != BROKEN for one, other in pairs if one.status == each] for each in self.statuses}
+        return {status: wilson(sum(each), len(each)) for status, each in kept.items() if each}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for certificate, other in zip_longest(self.certificates, self.network):
+            yield certificate.row() | ({} if other is None else {"network": other.conclusion})
+
+    def summary(self) -> str:
+        shares = [f"of the {each} texts on {kept:.3f}" for each, kept in self.network_kept.items()]
+        lines = [f"no variant that the network read changed its class {', '.join(shares)}"] if shares else []
+        return "\n".join([super().summary(), *lines])
+
+
+def certify_texts(
+    wfa: WFA,
+    texts: Sequence[str],
+    edits: Edits,
+    *,
+    model: PrefixClassifier | None = None,
+    changes: int | None = None,
+    effort: int = 0,
+    samples: int = 200,
+    seed: int = 0,
+) -> Robustness:
+    """Certify texts on the automaton. A model reads up to `samples` variants of each, those likely to break it first.
+
+    changes, effort: see `certify`.
+    """
+    check_pair(wfa, model)
+    tokens, rng = nonempty_tokens(wfa, texts), np.random.default_rng(seed)
+    ids = wfa.encoder.encode_tokens(tokens)
+    decided = decided_texts(wfa, ids)
+    certificates, network = [], []
+    for at in display.track(decided.tolist(), "certifying"):
+        words, choices = tokens[at], edits.choices(ids[at])
+        certificates.append(certify_choices(wfa, words, choices, changes=changes, effort=effort))
+        if model is not None:
+            network.append(network_certificate(wfa, model, words, choices, changes, samples + 1, rng))
+    return Robustness(
+        certificates=tuple(certificates),
+        network=tuple(network),
+        undecided=len(tokens) - len(decided),
+        left_out=edits.substitutes.left_out,
+    )
 
 
 def certify_model(
@@ -63,17 +128,16 @@ def certify_model(
     options, texts = CertifyOptions() if options is None else options, list(as_texts(texts))
     if options.of == NETWORK and model is None:
         raise InputError("certificates of the network need the network: give the model", code="no-model")
-    with shown(progress):
+    with display.shown(progress):
         if reads_characters(wfa.encoder):
             if options.of == READABLE:
                 raise InputError("texts of characters are certified on the automaton or on the network", code="subject")
             asked = model if options.of == NETWORK else None
             changes = 1 if options.changes is None else options.changes
             return certify_edits(wfa, texts, model=asked, changes=changes, budget=options.budget)
-        _check_changes(wfa, texts, options.changes)
         edits = _edits_of(options, wfa, texts, neighbours, vectors)
         if options.of == NETWORK and model is not None:
-            return _of_network(wfa, model, texts, edits, options, seed)
+            return certify_network(wfa, model, texts, edits, changes=options.changes, budget=options.budget, seed=seed)
         subject = wfa.readable if options.of == READABLE else wfa
         if subject is None:
             raise InputError("the automaton carries no readable automaton", code="not-readable")
@@ -87,33 +151,6 @@ def certify_model(
             samples=options.samples,
             seed=seed,
         )
-
-
-def _of_network(
-    wfa: WFA, model: PrefixClassifier, texts: list[str], edits: Edits, options: CertifyOptions, seed: int
-) -> NetworkRobustness:
-    found = certify_network(wfa, model, texts, edits, changes=options.changes, budget=options.budget, seed=seed)
-    fewest = min(each.variants for each in found.certificates)
-    if fewest > options.budget:
-        display.say(
-            f"a budget of {options.budget:,} proves nothing on the network: the fewest variants of a text are "
-            f"{fewest:,}; raise the budget or allow fewer changes"
-        )
-    return found
-
-
-def _check_changes(wfa: WFA, texts: Sequence[str], changes: int | None) -> None:
-    """Refuse more changes than any text has words; say so where some texts have fewer."""
-    lengths = [len(wfa.encoder.tokens(each)) for each in texts]
-    if changes is None or not any(lengths):
-        return
-    if changes > max(lengths):
-        raise InputError(
-            f"{changes} changes are more than the longest text has words ({max(lengths)})", code="option-value"
-        )
-    shorter = sum(0 < length < changes for length in lengths)
-    if shorter:
-        display.say(f"{shorter:,} texts have fewer than {changes} words: all of them may change there")
 
 
 def _edits_of(
@@ -133,11 +170,6 @@ def _edits_of(
         if options.spare_stop_words:
             neighbours = {word: others for word, others in neighbours.items() if not is_stop_word(word)}
         substitutes = Substitutes.listed(wfa, neighbours, options.substitutes, of=words)
-        if substitutes.left_out:
-            display.say(
-                f"left out {substitutes.left_out:,} replacements of words of the texts: the word or its "
-                "replacement, or both, are not among the words of the automaton"
-            )
     else:
         near = nearness_of(wfa, vectors, spare_stop_words=options.spare_stop_words)
         within = None if options.max_semantic is None else near.bound(options.max_semantic)

@@ -28,4 +28,8 @@ class CertifyOptions(Options):
     changes: int | None = option(None, "Changes at most, of whatever kind.", CHANGES)
     budget: int = option(BUDGET, "Variants of a text that the network may read.", Bounds(whole, 2, 10**9))
     effort: int = option(1000, "Prefixes to expand in a text that the bound leaves open.", Bounds(whole, 0, 10**9))
-    samples: int = option(200, "Variants of each text to try; all where they are fewer.", Bounds(whole, 0, 10**9))
+    samples: int = option(
+        200,
+        "Variants of each text that the network may read beside a certificate of the automaton.",
+        Bounds(whole, 0, 10**9),
+    )

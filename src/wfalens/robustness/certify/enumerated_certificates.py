@@ -161,20 +161,22 @@ def certify_network(
     found = []
     for words in progress.track(tokens, "certifying the network"):
         choices = edits.choices(wfa.encoder.encode_tokens([words]).values)
-        found.append(_certified(wfa, model, words, choices, changes, budget, guided, rng))
+        found.append(network_certificate(wfa, model, words, choices, changes, budget, rng, guided=guided))
     return NetworkRobustness(certificates=tuple(found), left_out=edits.substitutes.left_out)
 
 
-def _certified(
+def network_certificate(
     wfa: WFA,
     model: PrefixClassifier,
     words: list[str],
     choices: Choices,
     changes: int | None,
     budget: int,
-    guided: bool,
     rng: np.random.Generator,
+    *,
+    guided: bool = True,
 ) -> NetworkCertificate:
+    """What the network does with given choices; `words` are the words of the text."""
     output = final_outputs(model, spelled(choices, np.zeros((1, len(choices)), np.int16)))
     label, variants = int(output[0].argmax()), count_variants(choices, changes)
     effects = ChangeEffects.of(wfa, choices, label, output[0])
