@@ -60,7 +60,8 @@ def demo(
     opinion = explanation.opinion_lines(model, test)
     example = explanation.explain(wfa, _example(wfa, test))
     vectors = text.wordllama_vectors(model.encoder.vocabulary.words[2:])
-    study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train)
+    files = {"automaton": str(paths["wfa"]), "model": str(paths["rnn"])}
+    study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train, files=files)
     report.write_report(study, paths["html"], report.Extent(**_EXTENT))
     found = study.findings
     seconds = time.perf_counter() - began

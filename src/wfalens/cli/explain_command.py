@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +19,6 @@ from wfalens.cli.output import (
     print_answer,
     print_json,
     print_result,
-    print_rows,
     say,
     write_out,
 )
@@ -45,6 +43,7 @@ class TextSettings(Options):
         method: shapley: the mean marginal contribution over all orders of the words (which words matter?);
             banzhaf; additive: what each word changed when it was read (how did the decision evolve?).
         absence: What an absent word is.
+        unit: In points of probability, or, for experts, the automaton's in log-odds (Banzhaf values: in its own unit).
         queries: With --model: queries at most.
         embeddings: File for the words' transition matrix embeddings, reduced by PCA, as word2vec text.
         width: Width of these embeddings.
@@ -53,6 +52,7 @@ class TextSettings(Options):
 
     method: str = option("shapley")
     absence: str = option("delete", allowed=("delete", "unknown", "background", "bigram"))
+    unit: str = option("probability", allowed=("probability", "log-odds"))
     queries: int | None = option(None, allowed=opt.COUNT)
     embeddings: str | None = option(None)
     width: int = option(100, allowed=Bounds(whole, 1, 1 << 20))
@@ -149,8 +149,8 @@ def explain_text(
     Contributions add up to the output minus the output without any word. Without --model they are the automaton's, and
     exact; with --model they are the network's own, each with an interval.
 
-    The last column names the word that would lower the class most in its place. Where tokens are characters, texts at
-    one edit that are of another class are listed instead.
+    A second table names, for each place, the word that would lower the class most in the automaton, and what the
+    network then says. Where tokens are characters, texts at one edit that are of another class are listed instead.
 
     Examples:
       wfalens explain text films.wfa "a moving and funny film"
@@ -158,23 +158,21 @@ def explain_text(
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
     wfa, how = open_wfa(automaton, settings, several=True), settings.explain
-    asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "queries": how.queries}
     network = open_model(model, wfa, settings.texts)
-    found: Any = wfa.explain(text, network, class_name=class_name, seed=settings.seed, **asked)
+    unit = None if how.method == "banzhaf" else how.unit
+    asked: dict[str, Any] = {"method": how.method, "absence": how.absence, "unit": unit, "queries": how.queries}
+    found = wfa.explain(text, network, class_name=class_name, seed=settings.seed, **asked)
     if wfa.labels:
         print_result(found, settings.as_json)
         return
-    others = explanation.alternatives(wfa, text, most=_EDITS)
+    others = explanation.alternatives(wfa, text, network, most=_EDITS)
     write_out(settings.out, found, f"{automaton.name}: {text}", lambda: plots.attribution_bars(found))
     if settings.as_json:
         print_json({**found.to_dict(), "alternatives": others.to_dict()})
         return
-    _print_heat(found.words, found.of_class(), found.class_name or str(found.label), found.unit)
-    shown = {"word", "row", *found.ranking[:_CLASSES]}
-    rows = [{name: value for name, value in row.items() if name in shown} for row in found.rows()]
-    print_rows(found.title, rows)
-    say(found.summary())
-    print_rows(others.title, others.rows())
+    _print_heat(found)
+    print_result(found, as_json=False)
+    print_result(others, as_json=False)
 
 
 @register(command, "words", result=opt.PLOT_FILES, explain=TextSettings)
@@ -284,14 +282,16 @@ def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 1
     print_result(found, settings.as_json)
 
 
-def _print_heat(words: Sequence[str], values: Any, label: str, unit: str) -> None:
+def _print_heat(found: Any) -> None:
     """The text with its contributions: words that matter stand in brackets with their numbers, beside the colour."""
+    values = found.of_class().tolist()
     least = _WEAK * max(map(abs, values))
     line = Text()
-    for word, value in zip(words, values, strict=True):
+    for word, value in zip(found.words, values, strict=True):
         strong = abs(value) > least
-        shown = f"[{visible(word)} {value:+.2f}]" if strong else visible(word)
+        shown = f"[{visible(word)} {found.shown(value)}]" if strong else visible(word)
         line.append(shown, style=_STYLES[value > 0] if strong else "")
         line.append(" ")
     OUT.print(line)
-    say(f"[word +…] raises {printable(label)}, [word −…] lowers it ({unit})")
+    label = printable(str(found.class_name or found.label))
+    say(f"[word +…] raises {label}, [word −…] lowers it")

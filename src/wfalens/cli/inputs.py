@@ -187,7 +187,9 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
     vectors = None if spec == "none" else read_vectors(spec, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else open_wfa(compare, settings)
     compared = earlier, "" if compare is None else compare.name, open_model(settings.report.compare_model, earlier)
-    return report.Study(automaton.name, wfa, classifier, texts, vectors, *compared, seed, fit_on, missing)
+    files = {"automaton": str(automaton), "model": model, "corpus": corpus}
+    known = {name: file for name, file in files.items() if file is not None}
+    return report.Study(automaton.name, wfa, classifier, texts, vectors, *compared, seed, fit_on, missing, known)
 
 
 def extraction_texts(

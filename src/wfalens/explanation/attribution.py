@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.errors import InputError, MissingDependencyError
+from wfalens.explanation.opinion_line import points
 from wfalens.html import heat_html, table_html
+from wfalens.messages import percent
 from wfalens.results import Result
 from wfalens.validation import check_choice
 
@@ -101,7 +103,9 @@ class Attribution(Result):
         return f"{self.name}{asked} ({self.unit})"
 
     def summary(self) -> str:
-        outputs = ", ".join(f"{name} {self.output[self.column(name)]:.3f}" for name in self.ranking[:_CLASSES_SHOWN])
+        shown = [(name, float(self.output[self.column(name)])) for name in self.ranking[:_CLASSES_SHOWN]]
+        in_points = self.unit == PROBABILITY
+        outputs = ", ".join(f"{name} {percent(value) if in_points else f'{value:.3f}'}" for name, value in shown)
         absent = "" if self.method == ADDITIVE else f", absent words: {self.absence}"
         label = "" if self.label else "\nundecided: all mass was lost"
         return f"{self.title} of a text of {len(self.words)} words{absent}\noutput: {outputs}{label}"
@@ -147,13 +151,33 @@ class Attribution(Result):
             rows = [{**row, "row": kind} for row, kind in zip(rows, row_kinds(self.row_shares), strict=True)]
         return [{**row, **{name: columns[name][at] for name in columns}} for at, row in enumerate(rows)]
 
+    def shown(self, value: float) -> str:
+        """A contribution for people: points of probability, or log-odds."""
+        return points(value) if self.unit == PROBABILITY else f"{value:+.2f}"
+
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """The contributions to the first classes, for people."""
+        names = self.ranking[:_CLASSES_SHOWN]
+        kinds = (
+            [{}] * len(self.words)
+            if self.row_shares is None
+            else [{"row": each} for each in row_kinds(self.row_shares)]
+        )
+        columns = {name: self.values[:, self.column(name)] for name in names}
+        rows = [
+            {"word": word, **kinds[at], **{name: self.shown(float(column[at])) for name, column in columns.items()}}
+            for at, word in enumerate(self.words)
+        ]
+        return {self.title.replace(f"({PROBABILITY})", "(points of probability)"): rows}
+
     def to_html(self) -> str:
         names = self.ranking[:_CLASSES_SHOWN]
-        sums = {"word": "sum"} | {name: float(self.values[:, self.column(name)].sum()) for name in names}
-        rows = [[row["word"], *(f"{row[name]:+.3f}" for name in names)] for row in (*self.rows(), sums)]
-        total = self.output - self.base
-        rows.append(["output − base", *(f"{total[self.column(name)]:+.3f}" for name in names)])
-        table = table_html(f"By class: {self.name} ({self.unit})", ["word", *names], rows)
+        columns = [self.column(name) for name in names]
+        sums = {"sum": self.values.sum(0), "output − base": self.output - self.base}
+        rows = [*zip(self.words, self.values, strict=True), *sums.items()]
+        cells = [[name, *(self.shown(float(row[at])) for at in columns)] for name, row in rows]
+        unit = "points of probability" if self.unit == PROBABILITY else self.unit
+        table = table_html(f"By class: {self.name} ({unit})", ["word", *names], cells)
         if not (self.class_name or self.label):
             return table
         return heat_html(self.title, self.words, self.of_class().tolist(), self.unit) + table

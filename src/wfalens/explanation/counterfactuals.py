@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import class_column
+from wfalens.explanation.attribution import AUTOMATON, NETWORK, class_column
 from wfalens.explanation.influence import words_seen
 from wfalens.explanation.shapley.shapley_values import read_text
-from wfalens.messages import visible
+from wfalens.messages import percent, visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import concatenate
@@ -32,7 +32,8 @@ class Replacement:
     position: int
     old: str
     new: str
-    output: NDArray[np.float64]  # (classes,)
+    output: NDArray[np.float64]  # (classes,): the automaton's
+    probability: NDArray[np.float64]  # (classes,): the network's where it was asked, else the automaton's
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,17 +43,29 @@ class Replacements(Result):
     class_name: str
     class_names: tuple[str, ...]
     items: tuple[Replacement, ...]
+    source: str  # whose probabilities are given: "network" or "automaton"
 
     @property
     def title(self) -> str:
-        return f"Replacements that lower {self.class_name} most in the automaton, at {len(self.items)} positions"
+        return (
+            f"Replacements that lower {self.class_name} most in the automaton, with the {self.source}'s probability of "
+            "it"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         column = self.class_names.index(self.class_name)
         return [
-            {"position": each.position, "word": each.old, "lowest with": each.new, "output": float(each.output[column])}
+            {
+                "position": each.position,
+                "word": each.old,
+                "lowest with": each.new,
+                "probability": float(each.probability[column]),
+            }
             for each in self.items
         ]
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        return {self.title: [{**row, "probability": percent(row["probability"])} for row in self.rows()]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +114,16 @@ def alternatives(
     """What would change the output of a text: edits where tokens are characters, replacements of words elsewhere."""
     if reads_characters(wfa.encoder):
         return counterfactuals(wfa, text, model=model, most=most)
-    return best_replacements(wfa, text, min_count=min_count)
+    return best_replacements(wfa, text, min_count=min_count, model=model)
 
 
-def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> Replacements:
-    """At every position the word that lowers a class (default: the predicted one) most, by the automaton."""
+def best_replacements(
+    wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5, model: PrefixClassifier | None = None
+) -> Replacements:
+    """At every position the word that lowers a class (default: the predicted one) most, by the automaton.
+
+    With the model, its own probabilities of the changed texts are given beside.
+    """
     words, ids = read_text(wfa.encoder, text)
     forward, backward = forward_backward(wfa, ids.values)
     decision = int(wfa.decide(wfa.read_out(forward[-1:]))[0])
@@ -113,12 +131,17 @@ def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_co
         raise InputError(_UNDECIDED, code="undecided")
     name = class_name or wfa.class_names[decision]
     column, candidates = class_column(wfa.class_names, name), words_seen(wfa, min_count)
-    items = []
-    for position, word in enumerate(words):
-        outputs = replacement_outputs(wfa, forward, backward, position, candidates)
-        best = int(outputs[:, column].argmin())
-        items.append(Replacement(position, word, wfa.encoder.vocabulary.words[candidates[best]], outputs[best]))
-    return Replacements(name, wfa.class_names, tuple(items))
+    every = [replacement_outputs(wfa, forward, backward, position, candidates) for position in range(len(words))]
+    best = [int(outputs[:, column].argmin()) for outputs in every]
+    outputs = np.array([row[at] for row, at in zip(every, best, strict=True)])
+    chosen = wfa.encoder.vocabulary.decode(candidates[best])
+    if model is None:
+        probabilities = wfa.probabilities(outputs)
+    else:
+        changed = [[*words[:at], new, *words[at + 1 :]] for at, new in enumerate(chosen)]
+        probabilities = final_outputs(model, model.encoder.encode_tokens(changed))
+    items = tuple(map(Replacement, range(len(words)), words, chosen, outputs, probabilities))
+    return Replacements(name, wfa.class_names, items, AUTOMATON if model is None else NETWORK)
 
 
 def counterfactuals(

@@ -73,19 +73,21 @@ def explain(
     if method == SHAPLEY:
         found = shapley(wfa, text, absence=absence, unit=unit, seed=seed)
     else:
-        if unit not in (None, wfa.unit):
+        if unit not in (None, wfa.unit) and (method, unit) != (ADDITIVE, PROBABILITY):
             raise InputError(f"{method} values of this automaton are in the unit {wfa.unit}", code="unit")
-        found = _additive(wfa, text, absence) if method == ADDITIVE else banzhaf(wfa, text, absence=absence)
+        found = _additive(wfa, text, absence, unit) if method == ADDITIVE else banzhaf(wfa, text, absence=absence)
     return replace(_with_deletions(wfa, found), class_name=class_name)
 
 
-def _additive(wfa: WFA, text: str, absence: str) -> Attribution:
+def _additive(wfa: WFA, text: str, absence: str, unit: str | None) -> Attribution:
     """`(d_t − d_{t−1})·F` for word t, with `d_t` the state vector after t words."""
+    unit = unit or wfa.unit
     if absence != DELETE:
         raise InputError("additive contributions have no other absence than delete", code="absence")
     words, _ = read_text(wfa.encoder, text)
-    outputs = wfa.walk(text).weights
-    about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": ADDITIVE, "absence": absence}
+    weights = wfa.walk(text).weights
+    outputs = weights if unit == wfa.unit else wfa.probabilities(weights)
+    about: dict[str, Any] = {"class_names": wfa.class_names, "unit": unit, "method": ADDITIVE, "absence": absence}
     return Attribution(words=words, base=outputs[0], output=outputs[-1], values=np.diff(outputs, axis=0), **about)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -48,6 +48,7 @@ class Study:
     seed: int = 0
     reference: Corpus | None = None  # the extraction texts, from which the bag of words learns
     reference_missing: str = ""  # why they are not there
+    files: Mapping[str, str] = field(default_factory=dict)  # "automaton", "model" and "corpus" as commands take them
 
     def __repr__(self) -> str:
         return f"<Study of {printable(self.name)}: {self.wfa!r}>"
@@ -197,7 +198,8 @@ def study_of(
         name: in titles.
         vectors: word vectors, "wordllama" (left out where that is not installed), "model" (its embedding), or a file.
         fields: `other` (an earlier automaton to compare with), `other_name`, `other_model`, `reference` (texts that the
-            bag-of-words baseline is fitted on, best the extraction texts) and `seed` (of samples).
+            bag-of-words baseline is fitted on, best the extraction texts), `files` (names for commands to copy) and
+            `seed` (of samples).
     """
     corpus = texts if texts is None or isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
     return Study(name, wfa, model, corpus, _vectors(vectors, wfa.encoder.vocabulary.words[2:], model), **fields)

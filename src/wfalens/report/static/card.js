@@ -117,7 +117,7 @@ lens.card = (names, found, fidelity) => [
     found.rounded
       ? [
           ' Read by this page alone, with rounded weights and without the network; ',
-          h('code', null, 'wfalens serve FILE --model MODEL'),
+          h('code', null, lens.visible(found.command)),
           ' asks the network, too.',
         ]
       : '',

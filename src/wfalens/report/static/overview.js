@@ -281,6 +281,7 @@ const claim = (names, { claim: text, low, high, unit, n, examples }) =>
           '\u201d \u2192 ',
           names.includes(label) ? lens.className(names, names.indexOf(label)) : lens.word(label),
           ` ${lens.percent(Math.max(...output))}`,
+          truth ? ` (label: ${lens.visible(truth)})` : '',
         ),
       ),
   );
@@ -393,7 +394,7 @@ function others(data, found) {
       'p',
       { class: 'note' },
       'Other classes: ',
-      h('code', null, 'wfalens show FILE --model MODEL --class NAME'),
+      h('code', null, `wfalens show ${lens.visible(data.arguments)} --class NAME`),
     );
   const place = h('div');
   const choose = async (name) => {

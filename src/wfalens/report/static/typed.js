@@ -10,6 +10,7 @@ lens.typed = ({ tables, counts }, overview) => {
       text,
       words,
       rounded: true,
+      command: `wfalens serve ${overview.arguments}`,
       cut,
       unit: overview.unit,
       truth: null,

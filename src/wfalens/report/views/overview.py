@@ -47,7 +47,8 @@ def overview(study: Study) -> dict[str, Any]:
         ],
         "provenance": wfa.provenance,
         "call": _call(study),
-        "next": _next_steps(study),
+        "arguments": _arguments(study),
+        "next": _next_steps(_arguments(study)),
         "has": {
             "model": study.model is not None,
             "texts": None if study.corpus is None else [study.corpus.name, len(study.corpus)],
@@ -81,14 +82,20 @@ def fidelity(study: Study, texts: int | None = None) -> dict[str, Any]:
     return found
 
 
-def _next_steps(study: Study) -> list[list[str]]:
+def _arguments(study: Study) -> str:
+    """What a command about this automaton takes; a file that is not known has a name in capitals."""
+    files = {"automaton": study.name, "model": "MODEL"}
+    files |= {} if study.corpus is None else {"corpus": study.corpus.name}
+    named = {name: shlex.quote(file) for name, file in (files | dict(study.files)).items()}
+    return " ".join([named.pop("automaton"), *(f"--{name} {file}" for name, file in named.items())])
+
+
+def _next_steps(given: str) -> list[list[str]]:
     """What to try now: why, and the command."""
-    name = shlex.quote(study.name)
-    texts = "" if study.corpus is None else f" --corpus {shlex.quote(study.corpus.name)}"
     return [
-        ["Ask the network about any text", f"wfalens serve {name} --model MODEL{texts}"],
-        ["Change a word so that the network errs", f"wfalens attack {name} --model MODEL{texts}"],
-        ["Take this picture to a talk", f"wfalens show {name} --model MODEL{texts} --talk -o opinion.png"],
+        ["Ask the network about any text", f"wfalens serve {given}"],
+        ["Change a word so that the network errs", f"wfalens attack {given}"],
+        ["Take this picture to a talk", f"wfalens show {given} --talk -o opinion.png"],
     ]
 
 
