@@ -122,7 +122,6 @@ def test_occurrences_of_a_word_come_with_their_contexts(newsroom_wfa):
     low, high = found.extremes("us", 1)
     column = found.values[:, newsroom_wfa.class_names.index("us")]
     assert (low[0][1], high[0][1]) == (column.min(), column.max())
-    assert found.quantiles("us", (0, 1)) == [column.min(), column.max()]
 
 
 def test_results_are_data(importance):

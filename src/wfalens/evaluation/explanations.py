@@ -110,7 +110,6 @@ def evaluate_explanations(
     *,
     rationales: Sequence[Sequence[int]] | None = None,
     shares: Sequence[float] | None = SHARES,
-    top: int | None = None,
     seed: int = 0,
 ) -> ExplanationScores:
     """Compare methods that explain the class that a model chooses.
@@ -122,7 +121,6 @@ def evaluate_explanations(
             and class (the column of the model's class is then taken).
         rationales: what people marked: for every text a 0 or 1 for every word.
         shares: of the words that are removed or kept; None: every number of words, as ferret does.
-        top: words that count as a method's rationale (default: the mean length of the rationales).
         seed: of intervals.
 
     Examples:
@@ -147,7 +145,7 @@ def evaluate_explanations(
         scores, ms = _scored(name, scorer, texts, ids.lengths, labels)
         measures = [*erasure(model, ids, scores, labels, outputs, shares), rank_agreement(scores, alone)]
         if marked is not None:
-            measures += plausibility(scores, marked, top)
+            measures += plausibility(scores, marked)
         rows.append(np.stack(measures))
         times.append(ms)
     names = FAITHFULNESS + (PLAUSIBILITY if marked is not None else ())
@@ -249,14 +247,10 @@ def rank_agreement(scores: Scores, others: Scores) -> NDArray[np.float64]:
     return np.array(found, np.float64)
 
 
-def plausibility(
-    scores: Scores, rationales: Sequence[NDArray[np.bool_]], top: int | None = None
-) -> list[NDArray[np.float64]]:
+def plausibility(scores: Scores, rationales: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
     """AUPRC, F1 and IoU of the tokens; NaN where people marked no word. -> (texts,) each"""
     mean_length = float(np.mean([marked.sum() for marked in rationales if marked.any()] or [1]))
-    k = max(1, round(mean_length)) if top is None else top
-    if k < 1:
-        raise InputError(f"a rationale has at least 1 word, not {k}")
+    k = max(1, round(mean_length))
     found = np.full((3, len(scores)), np.nan)
     for at, (own, marked) in enumerate(zip(scores, rationales, strict=True)):
         if marked.any():

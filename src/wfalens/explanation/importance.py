@@ -364,10 +364,6 @@ class Occurrences(RowResult):
     class_names: tuple[str, ...]
     unit: str
 
-    def quantiles(self, class_name: str, shares: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> list[float]:
-        column = self.values[:, class_column(self.class_names, class_name)]
-        return [float(value) for value in np.quantile(column, shares)]
-
     def extremes(self, class_name: str, k: int = 5) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Contexts in which the word lowers a class most, and in which it raises it most, with the values."""
         column = self.values[:, class_column(self.class_names, class_name)]

@@ -22,7 +22,6 @@ from wfalens.explanation.shapley.background import mean_matrix
 from wfalens.explanation.shapley.coalitions import all_coalitions
 from wfalens.explanation.shapley.game import (
     coalition_weights,
-    empty_weights,
 )
 from wfalens.explanation.shapley.quadrature import (
     exact_interactions,
@@ -69,7 +68,6 @@ def test_coalitions_are_read_as_their_matrices_say(case, absence):
     assume(absence != "background" or has_background(case))
     values = case.weights(absence)
     close(coalition_weights(case.wfa, case.ids, all_coalitions(len(case.ids)), absence), values, values)
-    close(empty_weights(case.wfa, np.array([len(case.ids)]), absence)[0], values[0], values)
 
 
 @given(cases(most_words=30), absences)

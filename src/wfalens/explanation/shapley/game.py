@@ -62,18 +62,6 @@ def absent_step(wfa: WFA, vectors: NDArray[np.float64], absence: str) -> NDArray
     return np.asarray(vectors @ mean_matrix(wfa))
 
 
-def empty_weights(wfa: WFA, lengths: NDArray[np.int64], absence: str) -> NDArray[np.float64]:
-    """`I·B^L·F`: class weights of texts whose words are all absent; lengths: (texts,) -> (texts, classes)"""
-    if absence == BIGRAM:
-        found = [bigram_weights(wfa, np.ones(length, np.int32), np.zeros((1, length), bool))[0] for length in lengths]
-        return np.array(found)
-    vectors = np.empty((int(lengths.max(initial=0)) + 1, wfa.states))
-    vectors[0] = wfa.initial
-    for length in range(1, len(vectors)):
-        vectors[length] = absent_step(wfa, vectors[length - 1 : length], absence)[0]
-    return wfa.read_out(vectors)[lengths]
-
-
 def coalition_weights(
     wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str
 ) -> NDArray[np.float64]:

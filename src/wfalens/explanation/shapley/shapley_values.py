@@ -24,7 +24,6 @@ from wfalens.explanation.shapley.coalitions import draw_coalitions
 from wfalens.explanation.shapley.game import (
     checked_absence,
     coalition_weights,
-    empty_weights,
 )
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_interactions, exact_marginals, exact_shapley
 from wfalens.ragged import Ragged
@@ -83,7 +82,7 @@ def shapley_each(
     words, ids = _read(wfa.encoder, texts)
     is_exact = unit == wfa.unit
     check_length(ids, *((MOST_WORDS, "explained word by word") if is_exact else (MOST_SAMPLED, "sampled")))
-    base, output = empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
+    base, output = _empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
     if is_exact:
         values, errors = exact_shapley(wfa, ids, absence, tolerance)
         found = [Estimates.exact(each) for each in values]
@@ -117,10 +116,17 @@ def probability_values(
     return estimate_shapley(present, wfa.shown(coalition_weights(wfa, ids, present[:, player], absence)))
 
 
+def _empty_weights(wfa: WFA, lengths: NDArray[np.int64], absence: str) -> NDArray[np.float64]:
+    """`I·B^L·F`: class weights of texts whose words are all absent; lengths: (texts,) -> (texts, classes)"""
+    distinct, which = np.unique(lengths, return_inverse=True)
+    empty = [coalition_weights(wfa, np.ones(size, np.int32), np.zeros((1, size), bool), absence) for size in distinct]
+    return np.concatenate([np.zeros((0, len(wfa.class_names))), *empty])[which]
+
+
 def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
     """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
     words, ids = read_text(wfa.encoder, text)
-    base = empty_weights(wfa, ids.lengths, checked_absence(absence))[0]
+    base = _empty_weights(wfa, ids.lengths, checked_absence(absence))[0]
     values = exact_marginals(wfa, ids, absence, 0.5).values
     about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": BANZHAF, "absence": absence}
     return Attribution(words=words, base=base, output=wfa.weights(ids)[0], values=values, **about)
