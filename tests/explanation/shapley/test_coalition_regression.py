@@ -10,7 +10,7 @@ from tests.explanation.shapley.brute import ABSENCES, Case, cases, close, dense_
 from tests.explanation.shapley.test_quadrature import text_of
 from wfalens.explanation.attribution import half_widths
 from wfalens.explanation.shapley import shapley, shapley_each
-from wfalens.explanation.shapley.coalition_regression import _Fit, estimate_shapley
+from wfalens.explanation.shapley.coalition_regression import _fit, estimate_shapley
 from wfalens.explanation.shapley.coalitions import GamePrior, all_coalitions, draw_coalitions, enumerated_shapley
 from wfalens.explanation.shapley.shapley_values import probability_values
 
@@ -77,8 +77,8 @@ def random_coalitions(players, count, rng):
 def test_chosen_coalitions_leave_less_variance_than_random_ones(players, count, roughness):
     def left(draw):
         parts = [draw(players, count, np.random.default_rng(seed)) for seed in range(5)]
-        fits = [_Fit(GamePrior(1.0, roughness), part, np.ones((count, 1)), None) for part in parts]
-        return np.mean([fit.left_variance for fit in fits])
+        fits = [_fit(GamePrior(1.0, roughness), part, np.ones((count, 1)), None) for part in parts]
+        return np.mean([fit.left for fit in fits])
 
     assert left(draw_coalitions) < 0.85 * left(random_coalitions)
 
@@ -97,14 +97,13 @@ def test_values_add_up_and_equal_players_get_equal_values(seed, players, share):
 
 
 def test_covariances_are_the_shapley_values_of_the_kernel():
-    present = all_coalitions(5)
-    fit = _Fit(GamePrior(0.7, 3.0), present, np.random.default_rng(0).normal(size=(32, 1)), None)
+    present, prior = all_coalitions(5), GamePrior(0.7, 3.0)
     apart = (present[:, None] != present).mean(-1)
     kernel = 0.7 * (1 - 2 * apart) + np.exp(-3.0 * apart)
     of_players = shapley_by_definition(kernel)
-    np.testing.assert_allclose(fit._factor @ fit._covariance, of_players.T, atol=1e-9)
-    prior = fit.left_variance + np.square(fit._covariance).sum(0)
-    np.testing.assert_allclose(prior, shapley_by_definition(of_players.T).diagonal(), atol=1e-9)
+    np.testing.assert_allclose(prior.value_covariance(present), of_players.T, atol=1e-9)
+    variances = shapley_by_definition(of_players.T).diagonal()
+    np.testing.assert_allclose(np.full(5, prior.value_variance(5)), variances, atol=1e-9)
 
 
 def test_without_evidence_players_share_evenly_and_with_it_additive_games_are_found():
@@ -113,9 +112,8 @@ def test_without_evidence_players_share_evenly_and_with_it_additive_games_are_fo
     additive = present @ np.arange(players)[:, None] + 1.0
     even = np.full((players, 1), np.arange(players).mean())
     np.testing.assert_allclose(estimate_shapley(present[:2], additive[:2]).values, even, atol=1e-6)
-    np.testing.assert_allclose(
-        _Fit(GamePrior(1e4, 6.4), present, additive, None).mean, np.arange(players)[:, None], atol=1e-2
-    )
+    certain = _fit(GamePrior(1e4, 6.4), present, additive, None)
+    np.testing.assert_allclose(certain.mean, np.arange(players)[:, None], atol=1e-2)
 
 
 @pytest.mark.parametrize("count", [16, 48, 96])

@@ -14,8 +14,7 @@ beforehand, as that of an automaton's residual on held-out texts, it counts as o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,80 +61,39 @@ def estimate_shapley(
     if count == 1 << players:
         return Estimates.exact(enumerated_shapley(outputs[np.argsort(present @ (1 << np.arange(players)))]))
     few = slice(_WEIGHED_BY)
-    fits = [_Fit(prior, present[few], outputs[few], mean_square) for prior in _GRID]
+    fits = [_fit(prior, present[few], outputs[few], mean_square) for prior in _GRID]
     likelihood = np.array([fit.log_likelihood for fit in fits])
     weights = np.exp(likelihood - likelihood.max())
     likely = np.flatnonzero(weights >= _LEAST_WEIGHT)
-    if count > _WEIGHED_BY:
-        fits = [_Fit(prior, present, outputs, mean_square) for prior in _GRID]
-    means, variances = (np.stack([getattr(fits[at], name) for at in likely]) for name in ("mean", "variance"))
-    mean, total = np.average(means, 0, weights[likely]), variances + means**2
-    variance = np.maximum(np.average(total, 0, weights[likely]) - mean**2, 0)
-    return Estimates(mean, _WIDENED * np.sqrt(variance), count)
+    fits = [fits[at] if count <= _WEIGHED_BY else _fit(_GRID[at], present, outputs, mean_square) for at in likely]
+    means = np.stack([fit.mean for fit in fits])
+    squares = np.stack([fit.left[:, None] * fit.scale for fit in fits]) + means**2
+    mean, square = (np.average(each, 0, weights[likely]) for each in (means, squares))
+    return Estimates(mean, _WIDENED * np.sqrt(np.maximum(square - mean**2, 0)), count)
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """The regression with one prior; what is asked of it is computed then."""
+class _Fit(NamedTuple):
+    """The regression with one prior."""
 
-    prior: GamePrior
-    present: NDArray[np.bool_]  # (N, L)
-    outputs: NDArray[np.float64]  # (N, C)
-    mean_square: float | None
+    log_likelihood: float  # with the likeliest s², a mean over the classes: they are not independent
+    mean: NDArray[np.float64]  # (L, C)
+    left: NDArray[np.float64]  # (L,): variance that the outputs leave to the values, over s²
+    scale: NDArray[np.float64]  # (C,): s²
 
-    @cached_property
-    def _factor(self) -> NDArray[np.float64]:
-        """K's Cholesky factor; (N, N)"""
-        kernel = self.prior.kernel(self.present, self.present)
-        return np.asarray(np.linalg.cholesky(kernel + _NUGGET * np.eye(len(kernel))))
 
-    def _whitened(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        from scipy.linalg import solve_triangular
+def _fit(prior: GamePrior, present: NDArray[np.bool_], outputs: NDArray[np.float64], mean_square: float | None) -> _Fit:
+    from scipy.linalg import solve_triangular
 
-        return np.asarray(solve_triangular(self._factor, right, lower=True, check_finite=False))
-
-    @cached_property
-    def _noise(self) -> NDArray[np.float64]:
-        """The outputs as independent numbers of variance s²; (N, C)"""
-        return self._whitened(self.outputs)
-
-    @property
-    def _expected(self) -> float | None:
-        """s², before any output."""
-        return None if self.mean_square is None else self.mean_square / (self.prior.additive + 1)
-
-    @cached_property
-    def _scale(self) -> NDArray[np.float64]:
-        """s² of every class; (C,)"""
-        if self._expected is None:
-            return np.asarray(np.square(self._noise).mean(0))
-        return np.asarray((np.square(self._noise).sum(0) + self._expected) / (len(self._noise) + 1))
-
-    @property
-    def log_likelihood(self) -> float:
-        """With the likeliest s², a mean over the classes: they are not independent."""
-        tiny = np.finfo(np.float64).tiny
-        scale = np.log(self._scale + tiny).mean()
-        known = 0.0 if self._expected is None else (scale - np.log(self._expected + tiny)) / 2
-        return float(-np.log(np.diag(self._factor)).sum() - len(self.present) / 2 * scale - known)
-
-    @cached_property
-    def _covariance(self) -> NDArray[np.float64]:
-        """Of the values with the outputs, whitened; (N, L)"""
-        return self._whitened(self.prior.value_covariance(self.present))
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """(L, C)"""
-        return np.asarray(self._covariance.T @ self._noise)
-
-    @property
-    def left_variance(self) -> NDArray[np.float64]:
-        """What the outputs leave of the variance of the values, over s²; (L,)"""
-        prior = self.prior.value_variance(self.present.shape[1])
-        return np.asarray(np.maximum(prior - np.square(self._covariance).sum(0), 0))
-
-    @property
-    def variance(self) -> NDArray[np.float64]:
-        """(L, C)"""
-        return self.left_variance[:, None] * self._scale
+    kernel, tiny = prior.kernel(present, present), np.finfo(np.float64).tiny
+    factor = np.linalg.cholesky(kernel + _NUGGET * np.eye(len(kernel)))
+    columns = np.column_stack([outputs, prior.value_covariance(present)])
+    whitened = solve_triangular(factor, columns, lower=True, check_finite=False)
+    noise, covariance = np.split(whitened, [outputs.shape[1]], 1)  # (N, C) of variance s² each, (N, L)
+    scale = np.square(noise).mean(0)
+    deviance = len(kernel) * np.log(scale + tiny).mean()
+    if mean_square is not None:
+        expected = mean_square / (prior.additive + 1)  # s², before any output
+        scale = (np.square(noise).sum(0) + expected) / (len(noise) + 1)
+        deviance = (len(kernel) + 1) * np.log(scale + tiny).mean() - np.log(expected + tiny)
+    left = np.maximum(prior.value_variance(present.shape[1]) - np.square(covariance).sum(0), 0)
+    return _Fit(float(-np.log(np.diag(factor)).sum() - deviance / 2), covariance.T @ noise, left, scale)
