@@ -55,8 +55,8 @@ def thresholds(
     )
     found = []
     for coverage in COVERAGES:
-        chosen = chosen_on.at_coverage(coverage)
-        seen = confirmed_on.at_confidence(chosen.min_confidence)
+        chosen = chosen_on.select(coverage=coverage)
+        seen = confirmed_on.select(min_confidence=chosen.min_confidence)
         found.append(
             {
                 "wanted": coverage,

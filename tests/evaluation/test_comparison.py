@@ -58,7 +58,7 @@ def test_deciles_without_ties_are_tenths():
 @given(texts, st.floats(0.001, 1))
 def test_a_threshold_answers_the_coverage_and_no_more_than_ties_need(pairs, coverage):
     selective = selective_of(pairs)
-    found = selective.at_coverage(coverage)
+    found = selective.select(coverage=coverage)
     confidence, agrees = (np.array(column) for column in zip(*pairs, strict=True))
     answered = confidence >= found.min_confidence
     assert found.texts == answered.sum()
@@ -72,14 +72,14 @@ def test_a_threshold_answers_the_coverage_and_no_more_than_ties_need(pairs, cove
 def test_thresholds_survive_printing(pairs):
     selective = selective_of(pairs)
     for found in selective.curve:
-        again = selective.at_confidence(float(f"{found.min_confidence:.9f}"))
+        again = selective.select(min_confidence=float(f"{found.min_confidence:.9f}"))
         assert (again.texts, again.cr) == (found.texts, found.cr)
 
 
 @given(texts, st.floats(0, 1))
 def test_the_rate_is_reached_at_the_largest_coverage(pairs, rate):
     selective = selective_of(pairs)
-    found = selective.at_rate(rate)
+    found = selective.select(min_cr=rate)
     confidence, agrees = (np.array(column) for column in zip(*pairs, strict=True))
     for threshold in np.unique(np.floor(confidence * 1e9) / 1e9):
         answered = confidence >= threshold
@@ -95,14 +95,14 @@ def test_one_text():
     (only,) = selective.deciles
     assert (only.texts, only.confidence, only.cr.value) == (1, 0.3, 1)
     assert [(each.texts, each.coverage) for each in selective.curve] == [(1, 1.0)] * len(COVERAGES)
-    assert selective.at_confidence(0.31) is None
+    assert selective.select(min_confidence=0.31) is None
 
 
 def test_when_all_agree_every_coverage_is_perfect():
     selective = SelectiveFidelity.of(np.linspace(0, 1, 1000), np.ones(1000, bool))
     assert all(each.cr.value == each.cr.high == 1 for each in (*selective.deciles, *selective.curve))
-    assert selective.at_rate(0.99).coverage == 1
-    assert selective.at_rate(1.0) is None  # no number of texts proves that
+    assert selective.select(min_cr=0.99).coverage == 1
+    assert selective.select(min_cr=1.0) is None  # no number of texts proves that
 
 
 def test_when_all_are_equally_sure_there_is_one_group_and_one_threshold():
@@ -115,7 +115,7 @@ def test_the_full_coverage_is_the_overall_rate_and_order_does_not_matter():
     rng = np.random.default_rng(1)
     confidence, agrees = rng.random(300).round(2), rng.random(300) < 0.7
     selective = SelectiveFidelity.of(confidence, agrees)
-    assert selective.at_coverage(1.0).cr == wilson(int(agrees.sum()), 300)
+    assert selective.select(coverage=1.0).cr == wilson(int(agrees.sum()), 300)
     order = rng.permutation(300)
     assert SelectiveFidelity.of(confidence[order], agrees[order]).to_dict() == selective.to_dict()
 
@@ -124,7 +124,7 @@ def test_senseless_wishes_are_refused():
     selective = SelectiveFidelity.of(np.array([0.3]), np.array([True]))
     for coverage in (0.0, -0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="coverage must be a share"):
-            selective.at_coverage(coverage)
+            selective.select(coverage=coverage)
     with pytest.raises(InputError, match="at least one text"):
         SelectiveFidelity.of(np.zeros(0), np.zeros(0, bool))
 
@@ -172,7 +172,7 @@ def test_agreement_rises_with_confidence(measured):
     assert len(rates) == 10
     assert np.mean(rates[5:]) > np.mean(rates[:5])
     assert rates[0] == min(rates)
-    assert fidelity.selective.deciles[0].cr.high < fidelity.selective.at_coverage(0.8).cr.low
+    assert fidelity.selective.deciles[0].cr.high < fidelity.selective.select(coverage=0.8).cr.low
     values = [each.cr.value for each in fidelity.selective.curve]
     assert values[0] == fidelity.overall.cr.value
     assert values[0] < values[2] <= values[-1]
@@ -180,8 +180,8 @@ def test_agreement_rises_with_confidence(measured):
 
 def test_a_threshold_chosen_on_some_texts_holds_on_others(measured, news_model):
     wfa, fidelity = measured
-    chosen, fresh = fidelity.selective.at_coverage(0.8), newsroom.generate(800, np.random.default_rng(2))
-    others = measure_fidelity(wfa, news_model, fresh).selective.at_confidence(chosen.min_confidence)
+    chosen, fresh = fidelity.selective.select(coverage=0.8), newsroom.generate(800, np.random.default_rng(2))
+    others = measure_fidelity(wfa, news_model, fresh).selective.select(min_confidence=chosen.min_confidence)
     assert others.coverage == pytest.approx(0.8, abs=0.05)
     assert others.cr.value > fidelity.overall.cr.value
 
@@ -200,6 +200,6 @@ def test_tables_and_json_hold_deciles_and_curve(measured, news_model):
     assert stored["deciles"][9]["cr"]["low"] == fidelity.selective.deciles[9].cr.low
     frame = fidelity.selective.to_dataframe()
     assert frame.groupby("by").size().to_dict() == {"decile": 10, "coverage": 6}
-    assert frame[frame["group"] == "80%"]["cr"].item() == fidelity.selective.at_coverage(0.8).cr.value
+    assert frame[frame["group"] == "80%"]["cr"].item() == fidelity.selective.select(coverage=0.8).cr.value
     alone = measure_fidelity(wfa, news_model, Corpus.of(["the senate votes"]))
     assert alone.selective.deciles[0].texts == 1

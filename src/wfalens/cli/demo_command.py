@@ -122,7 +122,7 @@ def _example(wfa: Any, texts: Any) -> str:
 
 
 def _print_rates(found: Any) -> None:
-    chosen = found.selective.at_coverage(0.8)
+    chosen = found.selective.select(coverage=0.8)
     rates = {
         "accuracy of the network": found.model_accuracy,
         "the automaton agrees with the network": found.cr,

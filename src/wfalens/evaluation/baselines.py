@@ -144,10 +144,8 @@ def find_extraction_texts(
     folders: Sequence[Path] = (),
     *,
     data: str | Path | None = None,
-    text_column: str = "text",
-    label_column: str | None = None,
-    encoding: str = "utf-8",
     seed: int = 0,
+    **columns: Any,
 ) -> tuple[Corpus | None, str]:
     """The extraction texts that the provenance names, with the classes' labels if all have one; or None and the reason.
 
@@ -155,10 +153,8 @@ def find_extraction_texts(
         wfa: the automaton.
         folders: where a file of that name may be, beside the working folder and the data folder.
         data: folder of data sets.
-        text_column: of files.
-        label_column: of files; None: `label` where there is one.
-        encoding: of files.
         seed: of the sample, where there are very many texts.
+        columns: how a file is read, as `read_corpus` has it: the columns of texts and labels, the encoding.
     """
     made_from = wfa.provenance.get("corpus")
     name = made_from.get("name") if isinstance(made_from, dict) else None
@@ -176,7 +172,6 @@ def find_extraction_texts(
             corpus = load_dataset(dataset, split or "train", folder) if is_available(dataset, folder) else None
         else:
             path = _existing(name, (*folders, Path(), data_folder(folder)))
-            columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding}
             corpus = None if path is None else _labelled_if_possible(path, wfa.class_names, columns)
     except InputError as error:
         return None, f"{shown} cannot be read ({error})"

@@ -268,38 +268,18 @@ class SelectiveFidelity(Result):
     @property
     def curve(self) -> tuple[Selection, ...]:
         """What is answered at each of `COVERAGES`."""
-        return tuple(map(self.at_coverage, COVERAGES))
-
-    def at_coverage(self, coverage: float) -> Selection:
-        """Answer that share of the texts, the surest first, and those that are as sure as the last of them."""
-        if not 0 < coverage <= 1:
-            raise InputError(f"coverage must be a share above 0 and at most 1, not {coverage}")
-        last = max(1, math.ceil(coverage * len(self.confidence) - 1e-9)) - 1
-        return self._selected(float(_rounded_down(self.confidence[last])))
-
-    def at_confidence(self, min_confidence: float) -> Selection | None:
-        """Answer where the automaton is at least that sure; None if it is so nowhere."""
-        return self._selected(min_confidence) if self.confidence[0] >= min_confidence else None
-
-    def at_rate(self, cr: float) -> Selection | None:
-        """The largest coverage at which the lower bound of CR reaches a rate; None if there is none.
-
-        It is the best of many thresholds on these texts: confirm it on others.
-        """
-        thresholds = np.unique(_rounded_down(self.confidence))  # rising, so that coverage falls
-        texts = np.searchsorted(-self.confidence, -thresholds, side="right")
-        lowest, _ = wilson_bounds(self._agreed[texts - 1], texts)
-        reached = np.flatnonzero(lowest >= cr)
-        return self._selected(float(thresholds[reached[0]])) if len(reached) else None
+        return tuple(map(self._at_coverage, COVERAGES))
 
     def select(
         self, *, coverage: float | None = None, min_cr: float | None = None, min_confidence: float | None = None
     ) -> Selection | None:
         """What is answered at a coverage, at a lower bound of CR, or at a confidence; None if nothing is.
 
+        A threshold for a CR is the best of many on these texts: confirm it on others.
+
         Args:
-            coverage: the share of texts to answer, the most confident first.
-            min_cr: the lower bound that the CR of the answers must reach.
+            coverage: the share of texts to answer, the most confident first, and those as sure as the last of them.
+            min_cr: the lower bound that the CR of the answers must reach; as many as possible are answered.
             min_confidence: the least probability of the most probable class.
 
         Examples:
@@ -310,8 +290,23 @@ class SelectiveFidelity(Result):
         if sum(option is not None for option in (coverage, min_cr, min_confidence)) != 1:
             raise InputError("give one of coverage, min_cr and min_confidence", code="option-value")
         if coverage is not None:
-            return self.at_coverage(coverage)
-        return self.at_rate(min_cr) if min_cr is not None else self.at_confidence(min_confidence or 0.0)
+            return self._at_coverage(coverage)
+        if min_cr is not None:
+            return self._at_rate(min_cr)
+        return self._selected(min_confidence or 0.0) if self.confidence[0] >= (min_confidence or 0.0) else None
+
+    def _at_coverage(self, coverage: float) -> Selection:
+        if not 0 < coverage <= 1:
+            raise InputError(f"coverage must be a share above 0 and at most 1, not {coverage}")
+        last = max(1, math.ceil(coverage * len(self.confidence) - 1e-9)) - 1
+        return self._selected(float(_rounded_down(self.confidence[last])))
+
+    def _at_rate(self, cr: float) -> Selection | None:
+        thresholds = np.unique(_rounded_down(self.confidence))  # rising, so that coverage falls
+        texts = np.searchsorted(-self.confidence, -thresholds, side="right")
+        lowest, _ = wilson_bounds(self._agreed[texts - 1], texts)
+        reached = np.flatnonzero(lowest >= cr)
+        return self._selected(float(thresholds[reached[0]])) if len(reached) else None
 
     def to_dict(self) -> dict[str, Any]:
         return {"deciles": plain(self.deciles), "curve": plain(self.curve)}

@@ -67,17 +67,6 @@ class LanguageModelFidelity(Result):
         lines = [f"{name}: KL {item.kl:.4f}, perplexity {item.perplexity:.3f}" for name, item in parts.items()]
         return "\n".join([self.title, f"model: perplexity {self.model_perplexity:.3f}", *lines])
 
-    @property
-    def remark(self) -> str | None:
-        """A sentence where an n-gram of the texts predicts them better than the model does."""
-        simple = self.baselines.get(TEXT_NGRAM)
-        if simple is None or simple.perplexity >= self.model_perplexity:
-            return None
-        return (
-            f"an n-gram model of the texts has a lower perplexity ({simple.perplexity:.3f}) than the network "
-            f"({self.model_perplexity:.3f}): the automaton may be faithful, but the network could be trained better"
-        )
-
     def rows(self) -> list[dict[str, Any]]:
         """One row for the automaton and for each baseline."""
         parts = {"automaton": self.automaton, **self.baselines}

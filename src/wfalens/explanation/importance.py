@@ -227,10 +227,6 @@ class Importance(RowResult):
         """The `k` that matter most for a class: by mean |φ|."""
         return self.largest(self.size[:, class_column(self.class_names, class_name)], k)
 
-    def for_class(self, class_name: str, k: int = 10) -> Importance:
-        """The `k` that raise a class most: by mean φ."""
-        return self.largest(self.mean[:, class_column(self.class_names, class_name)], k)
-
     @property
     def title(self) -> str:
         return f"Mean φ and |φ| of {len(self):,} names by class, with 95 % half-widths ({self.unit})"

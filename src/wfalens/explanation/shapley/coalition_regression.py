@@ -24,7 +24,6 @@ from wfalens.explanation.shapley.coalitions import GamePrior, enumerated_shapley
 _GRID = [GamePrior(additive, theta) for additive in (0.3, 1.0, 3.0) for theta in (1.6, 3.2, 6.4, 12.8, 25.6)]
 _WEIGHED_BY = 256  # coalitions, which decide between λ and θ
 _LEAST_WEIGHT = 0.01
-_WIDENED = 1.06  # standard errors, for what λ and θ leave open; chosen on three models, see the benchmark for others
 _NUGGET = 1e-8  # is added to the diagonal for outputs in single precision
 
 
@@ -69,7 +68,7 @@ def estimate_shapley(
     means = np.stack([fit.mean for fit in fits])
     squares = np.stack([fit.left[:, None] * fit.scale for fit in fits]) + means**2
     mean, square = (np.average(each, 0, weights[likely]) for each in (means, squares))
-    return Estimates(mean, _WIDENED * np.sqrt(np.maximum(square - mean**2, 0)), count)
+    return Estimates(mean, np.sqrt(np.maximum(square - mean**2, 0)), count)
 
 
 class _Fit(NamedTuple):
