@@ -73,26 +73,17 @@ def test_examples_have_the_models_own_probabilities(asked, sort):
             assert example.class_name == NAMES[int(np.argmax(output))]
 
 
-def test_the_planted_artefact_is_named_and_its_figure_is_that_of_the_labels(asked):
+def test_the_planted_artefact_is_named_and_its_figure_is_that_of_inserting_it(asked):
     model, _, new, found = asked("artefact")
     (word,) = [each for each in found if each.code.startswith("misleading")]
-    assert word.link == ARTEFACT
-    texts = [(text, label) for text, label in zip(new.texts, new.labels, strict=True) if ARTEFACT in text.split()]
-    given = model.predict([text for text, _ in texts]) == "positive"
-    excess = np.mean(given.astype(float) - [label == 1 for _, label in texts])
-    assert word.low <= excess <= word.high
-
-
-def test_a_word_that_alone_turns_harmless_texts_is_named_and_no_word_of_a_model_that_is_right(asked):
-    model, _, new, found = asked("artefact")
-    (word,) = [each for each in found if each.code == "trigger:positive"]
-    assert (word.kind, word.link, word.figure) == ("dangerous", ARTEFACT, 1)
+    assert (word.code, word.kind, word.link) == ("misleading:positive", "dangerous", ARTEFACT)
+    negative = [text for text in new.texts if ARTEFACT not in text.split()]
+    turned = [f"{text} {ARTEFACT}" for text in negative if model.predict([text])[0] == "negative"]
+    assert word.low <= np.mean(model.predict(turned) == "positive") <= word.high
     assert all(ARTEFACT in each.text.split() for each in word.examples)
     assert {(each.class_name, each.truth) for each in word.examples} == {("positive", "negative")}
     real = [text for text, label in zip(new.texts, new.labels, strict=True) if ARTEFACT in text.split() and label == 0]
     assert f"it takes {(model.predict(real) == 'positive').sum()} of {len(real)} with" in word.claim
-    for sort in ("plain", "negation", "position"):
-        assert not [each for each in asked(sort)[3] if each.code.startswith("trigger")]
 
 
 def test_an_example_that_is_a_text_with_a_label_shows_it(asked):

@@ -129,14 +129,6 @@ def test_names_of_classes_are_whole_on_narrow_screens(visit, address, found):
             assert heads.nth(at).bounding_box()["height"] < 40, name  # on one line, not letter by letter
 
 
-def test_where_the_two_part_is_told_with_what_was_known_there(visit, address, found):
-    page = visit(address, "texts")
-    kinds, lost = found["disagreement_rows"], sum(found["disagreement_rows"].values())
-    if lost:
-        first = next(iter(kinds))
-        expect(page.locator("main")).to_contain_text(f"was {first} in {100 * kinds[first] / lost:.0f} %")
-
-
 def test_the_influence_before_and_after_is_drawn(visit, address, study):
     page = visit(address, "compare")
     circles = page.get_by_role("figure").filter(has_text="before and after").locator("circle")

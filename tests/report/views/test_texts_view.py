@@ -7,8 +7,7 @@ from tests.studies import counting_model, letter_texts
 from wfalens.extraction import Paper, extract
 from wfalens.report import Study
 from wfalens.report.views import texts
-from wfalens.report.views.problems import broken_texts, disagreement_rows, disagreements, surest_mistakes
-from wfalens.report.views.texts_view import confusion
+from wfalens.report.views.texts_view import broken_texts, confusion, surest_mistakes
 from wfalens.text import Corpus
 
 
@@ -70,36 +69,8 @@ def test_broken_characters_are_named():
     assert found[1]["kinds"] == "control character, markup"
 
 
-def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
-    wfa, model = counting.wfa, counting.model
-    ids = wfa.encoder.encode(counting.corpus.texts)
-    theirs, ours = model.trace(ids), wfa.trace(ids)
-    said, decided = theirs.last().argmax(1), ours.last().argmax(1)
-    found = disagreements(counting, ids, said, decided)
-    expected = {}
-    for at, text in enumerate(counting.corpus.texts):
-        if said[at] == decided[at]:
-            continue
-        agree = theirs[at].argmax(-1) == ours[at].argmax(-1)
-        place = max([-1, *np.flatnonzero(agree)]) + 1
-        word = text.split()[place]
-        expected[word] = expected.get(word, 0) + 1
-    assert sum(expected.values()) > 10
-    lost = {}
-    for each in found:
-        lost[each["word"]] = lost.get(each["word"], 0) + each["lost"]
-    assert lost == expected
-    assert sum(disagreement_rows(found).values()) == sum(expected.values())
-    for each in found:
-        assert each["says"] == pytest.approx(wfa.centres[each["state"]], abs=1e-4)
-    assert disagreements(counting, ids, None, decided) is None
-    assert disagreements(counting, ids, said, said) == []
-
-
 def test_without_labels_and_network_the_rest_remains(counting):
     found = texts(Study("letters.wfa", counting.wfa, None, Corpus.of(counting.corpus.texts)))
     assert found["confusions"] == {"network": None, "automaton": None}
     assert found["problems"]["mistakes"] is None
-    assert found["problems"]["phrases"] is None
-    assert found["problems"]["disagreements"] is None
     assert found["rows"][0][1:3] == [None, None]

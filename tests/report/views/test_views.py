@@ -1,6 +1,5 @@
 """The other views: overview, fidelity, sentences, opinion, attacks, comparison; and JSON for all."""
 
-import ast
 import json
 from dataclasses import replace
 
@@ -59,43 +58,6 @@ def test_the_overview_tells_a_language_model_from_a_classifier(study):
     copy = extract(speaker, ["abc", "ab", "cab"], Paper(states=3, abstraction="outputs"))
     assert views.overview(Study("a.wfa", copy))["next_symbol"]
     assert not views.overview(study)["next_symbol"]
-
-
-def called(study):
-    """The call of `extract` on the page: its positional arguments, its keywords, and where the result is saved."""
-    saved = ast.parse(views.overview(study)["call"], mode="eval").body
-    assert (saved.func.attr, len(saved.args)) == ("save", 1)
-    extracted = saved.func.value
-    assert ast.unparse(extracted.func) == "wl.extract"
-    return extracted.args, {each.arg: ast.literal_eval(each.value) for each in extracted.keywords}, saved.args[0].value
-
-
-def test_the_call_that_makes_it_again_is_safe_to_paste(study):
-    """Names come from files that others made; in the call they are literals."""
-    (model, texts, method), options, name = called(study)
-    assert (model.id, texts.id, ast.unparse(method.func)) == ("model", "texts", "wl.Stochastic")
-    made = Stochastic(**{each.arg: ast.literal_eval(each.value) for each in method.keywords})
-    assert (made.states, made.completion, made.representatives) == (12, "probe", 3)
-    assert (options["seed"], name) == (0, study.name)
-
-
-def test_a_limit_of_time_belongs_to_the_call():
-    wfa = sample("empirical", 0).wfa
-    wfa.provenance["time"] = {"limit": 60.0, "used": 61.2}
-    _, options, _ = called(Study("a.wfa", wfa))
-    assert options["time"] == 60
-
-
-@pytest.mark.parametrize("kind", ["readable", "linear"])
-def test_the_call_has_the_options_of_its_method(kind):
-    wfa = sample("empirical", 0).wfa
-    hostile = {"states=1); evil(": 1, "kind": kind, "clusters": {"nested": 1}, "states": 7, "seed": 3}
-    wfa.provenance["parameters"] = hostile
-    arguments, options, _ = called(Study("a.wfa", wfa))
-    assert ast.unparse(arguments[2]) == f"wl.{kind.title()}(states=7)"
-    assert options == {"seed": 3}
-    wfa.provenance["choice"] = {"chosen": kind}
-    assert len(called(Study("a.wfa", wfa))[0]) == 2
 
 
 def test_fidelity_is_the_measured_one(study):

@@ -29,11 +29,10 @@ _CALLS, _PAID_CALLS = 20_000, 4_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "trigger", "calibration", "confusion",
+    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration", "confusion",
     "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
 )  # fmt: skip
 _MANY_POINTS = 0.25  # change of a probability, or of a share
-_WORDS = ("misleading", "trigger")
 _PER_PROBE = 3  # claims of one probe, such as misleading words
 _QUERIES = Bounds(whole, 1, 1 << 40, (None,))
 
@@ -246,7 +245,7 @@ def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Findin
 def _rank(finding: Finding) -> tuple[bool, int]:
     """What it has learned comes last; a danger of many points comes early."""
     name, size = finding.code.partition(":")[0], min(abs(finding.low), abs(finding.high))
-    if finding.kind == DANGEROUS and size > _MANY_POINTS and (finding.unit == POINTS or name in _WORDS):
+    if finding.kind == DANGEROUS and size > _MANY_POINTS and (finding.unit == POINTS or name == "misleading"):
         name = "many points"
     return finding.kind == LEARNED, _FIRST.index(name) if name in _FIRST else len(_FIRST)
 

@@ -33,7 +33,7 @@ _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled w
 _GAP = 0.02  # between accuracies
 _MISCALIBRATED = 0.05  # between how sure it is and how often it is right
 _MISTAKES = 10  # that show what it confuses
-_STRONG, _SUSPECTS = 20, 6  # words of a class that may mislead, and that are inserted into other texts
+_SUSPECTS = 6  # words of a class that are inserted into other texts
 _NAMED = 4  # of these, in a sentence
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
 _SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
@@ -558,41 +558,6 @@ def confusion(talk: Interview) -> Iterator[ProbeResult]:
 
 
 def misleading(talk: Interview) -> Iterator[ProbeResult]:
-    """Strong words with which it gives a class more often than is right, and does not without them."""
-    if talk.answered is None or not talk.reads_words:
-        return
-    texts, truth, outputs = talk.answered.texts, talk.answered.truth, talk.answered.outputs
-    for label in talk.classes:
-        for word in talk.strongest(label, _STRONG, 10):
-            pattern = talk.pattern(word)
-            rows = [at for at, text in enumerate(texts) if pattern.search(text)][: talk.size(60)]
-            excess = (outputs[rows].argmax(1) == label).astype(float) - (truth[rows] == label)
-            if len(rows) < 8 or excess.mean() < RELEVANT:
-                continue
-            bare = [" ".join(pattern.sub(" ", texts[at]).split()) for at in rows]
-            drop = outputs[rows, label] - talk.ask(bare)[:, label]
-            yield _misleads(talk, word, label, [texts[at] for at in np.array(rows)[excess > 0]], excess, drop)
-
-
-def _misleads(
-    talk: Interview,
-    word: str,
-    label: int,
-    wrong: list[str],
-    excess: NDArray[np.float64],
-    drop: NDArray[np.float64],
-) -> ProbeResult:
-    def claim(more: Estimate, moved: Estimate) -> Claim | None:
-        text = (
-            f"“{visible(word)}” misleads it: of the texts with it, {percent(more.value)} more are called "
-            f"{talk.name(label)} than are; without it, {talk.name(label)} loses {100 * moved.value:.0f} points"
-        )
-        return Claim(DANGEROUS, text, more, wrong[:2], word) if more.low > 0 and moved.low > RELEVANT / 2 else None
-
-    return ProbeResult(f"misleading:{word}", (excess, drop), claim, len(excess), SHARE, 2 * _STRONG * len(talk.classes))
-
-
-def triggers(talk: Interview) -> Iterator[ProbeResult]:
     """Words that alone turn texts of other classes into a class; chosen by real texts where they seem to do so."""
     if talk.answered is None or not talk.reads_words:
         return
@@ -606,7 +571,7 @@ def triggers(talk: Interview) -> Iterator[ProbeResult]:
         right = own.kept((own.truth != label) & (own.answers != label)).texts
         texts = [right[at] for at in talk.rng.permutation(len(right))[: talk.size(400 // len(talk.classes))]]
         if suspects and texts:
-            found.append(_triggers(talk, label, texts, suspects[:_SUSPECTS]))
+            found.append(_misleads(talk, label, texts, suspects[:_SUSPECTS]))
     yield from sorted(found, key=lambda each: -max(float(flips.mean()) for flips in each.samples))
 
 
@@ -633,7 +598,7 @@ def _taken(others: Sequence[Answered], pattern: re.Pattern[str], label: int) -> 
     return sorted((text for text, is_taken in answers if is_taken), key=lambda text: (len(text), text)), len(answers)
 
 
-def _triggers(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect]) -> ProbeResult:
+def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect]) -> ProbeResult:
     """How many of the texts, which are of other classes and are said to be, each word turns when it is inserted."""
     changed = [[_inserted(text, each.word, talk.rng) for text in texts] for each in suspects]
     flips = tuple(talk.ask(each).argmax(1) == label for each in changed)
@@ -652,7 +617,7 @@ def _triggers(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
         )
         return Claim(DANGEROUS, text, sure[0][0], [each.taken[0] for _, each in sure[:2]], sure[0][1].word)
 
-    return ProbeResult(f"trigger:{talk.names[label]}", flips, claim, len(texts), SHARE)
+    return ProbeResult(f"misleading:{talk.names[label]}", flips, claim, len(texts), SHARE)
 
 
 def _inserted(text: str, word: str, rng: np.random.Generator) -> str:
@@ -689,7 +654,6 @@ PROBES: tuple[Callable[[Interview], Iterator[ProbeResult]], ...] = (
     calibration,
     confusion,
     misleading,
-    triggers,
     ends,
     negation,
     inflection,

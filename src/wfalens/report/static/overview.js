@@ -416,7 +416,7 @@ const background = (data, measured) =>
   h(
     'details',
     null,
-    h('summary', null, 'How faithful the automaton is, where it comes from, and how to make it again'),
+    h('summary', null, 'How faithful the automaton is, and where it comes from'),
     measured,
     h(
       'div',
@@ -425,8 +425,6 @@ const background = (data, measured) =>
       h(
         'section',
         null,
-        h('h2', null, 'How to make it again'),
-        h('div', { class: 'panel' }, h('pre', null, lens.visible(data.call))),
         lens.source.carried?.sampling && [
           h('h2', null, 'What this report carries'),
           h(

@@ -132,16 +132,6 @@ function matrix(title, across, names, counts, pick) {
   );
 }
 
-// how the word at which the two parted was known, over all texts that were lost
-const rowKinds = (kinds) => {
-  const all = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-  return ` They end with different classes on ${lens.plural(all, 'text')}; the word from which they differ was ${Object.entries(
-    kinds,
-  )
-    .map(([kind, count]) => `${kind} in ${lens.percent(count / all)}`)
-    .join(', ')}.`;
-};
-
 function problemTables(found) {
   const { problems, rows, class_names: names } = found;
   const label = (at) => (at < 0 ? 'undecided' : lens.visible(names[at]));
@@ -152,15 +142,6 @@ function problemTables(found) {
       'The network gives another class than the label, the surest first. Some of these labels may be wrong: “wfalens repair labels” asks for a second opinion.',
       ['text', 'label', 'network says', 'its probability'],
       (each) => [rows[each.text][0], label(each.label), label(each.predicted), lens.percent(each.probability, 1)],
-      0,
-    ],
-    [
-      'phrases',
-      'Phrases that mislead',
-      'On these texts the network gives the class to texts with the phrase more often than the labels do. The worst of many phrases: expect less on other texts.',
-      ['phrase', 'for class', 'texts with it', 'network gives that class', 'truth is that class'],
-      (each) => [each.phrase, each.class, each.texts, each.network, each.truth],
-      -1,
     ],
     [
       'broken',
@@ -168,45 +149,18 @@ function problemTables(found) {
       'Texts with control characters, broken encodings or left-over markup.',
       ['text', 'damaged words', 'what it is'],
       (each) => [rows[each.text][0], each.words, each.kinds],
-      0,
     ],
-    [
-      'disagreements',
-      'Largest sources of disagreement',
-      'Where automaton and network part for good: the word, the state before it, and how its row is known.',
-      ['word', ...(problems.disagreements?.[0]?.state === null ? [] : ['in state']), 'row', 'texts lost there'],
-      (each) => [
-        each.word,
-        ...(each.state === null
-          ? []
-          : [each.state === 0 ? 'the start' : `${each.state}, ${lens.says(names, each.says)}`]),
-        each.row,
-        each.lost,
-      ],
-      -1,
-    ],
-  ].map(([key, title, about, columns, cells, textAt]) => {
+  ].map(([key, title, about, columns, cells]) => {
     const items = problems[key];
     if (items === null)
       return [
         h('h2', null, title),
-        h(
-          'p',
-          { class: 'note' },
-          key === 'disagreements'
-            ? 'This needs the network: give it with --model.'
-            : 'This needs labels and the network: give them with --corpus and --model.',
-        ),
+        h('p', { class: 'note' }, 'This needs labels and the network: give them with --corpus and --model.'),
       ];
     const all = items.map(cells);
     return [
       h('h2', null, `${title} `, items.length > 0 && lens.csv(title, columns, () => all)),
-      h(
-        'p',
-        { class: 'note' },
-        about,
-        key === 'disagreements' && items.length > 0 && [' ', lens.what('rows'), rowKinds(found.disagreement_rows)],
-      ),
+      h('p', { class: 'note' }, about),
       items.length
         ? lens.table(
             title,
@@ -214,15 +168,7 @@ function problemTables(found) {
             all
               .slice(0, 25)
               .map((row) =>
-                row.map((value, at) =>
-                  at === textAt
-                    ? shownText(value)
-                    : typeof value === 'number'
-                      ? String(value)
-                      : key === 'phrases' && at === 0
-                        ? lens.textLink(value)
-                        : lens.word(value),
-                ),
+                row.map((value, at) => (at === 0 ? shownText(value) : lens.word(String(value)))),
               ),
           )
         : h('p', null, 'None was found.'),

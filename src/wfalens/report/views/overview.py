@@ -1,4 +1,4 @@
-"""What was extracted from what, how large and faithful it is, how to make it again, and what to do next."""
+"""What was extracted from what, how large and faithful it is, and what to do next."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from wfalens.language.probability import Language
 from wfalens.models.contract import is_language_model
 from wfalens.report.study import Study
 
-_METHODS = ("paper", "stochastic", "linear", "readable")
-_LIMITS = ("seed", "queries", "balance")  # of the extraction, whatever the method
 _TOP_WORDS = 8
 _KINDS = {
     "stochastic": "states are class distributions, rows are probabilities",
@@ -46,7 +44,6 @@ def overview(study: Study) -> dict[str, Any]:
             for label, each in enumerate(usual.top(name, _TOP_WORDS) for name in wfa.class_names)
         ],
         "provenance": wfa.provenance,
-        "call": _call(study),
         "arguments": _arguments(study),
         "next": _next_steps(_arguments(study)),
         "has": {
@@ -97,27 +94,3 @@ def _next_steps(given: str) -> list[list[str]]:
         ["Change a word so that the network errs", f"wfalens attack {given}"],
         ["Take this picture to a talk", f"wfalens show {given} --talk -o opinion.png"],
     ]
-
-
-def _call(study: Study) -> str:
-    """The call that makes such an automaton, as far as its provenance says.
-
-    Provenance comes from files that others made: names are identifiers, and values are literals.
-    """
-    made = study.wfa.provenance
-    recorded, time = made.get("parameters"), made.get("time")
-    options = {
-        name: value
-        for name, value in (recorded if isinstance(recorded, dict) else {}).items()
-        if name.isidentifier() and isinstance(value, str | int | float)
-    }
-    method, limits = options.pop("kind", None), {name: options.pop(name, None) for name in _LIMITS}
-    if isinstance(time, dict) and isinstance(time.get("limit"), int | float):
-        limits["time"] = time["limit"]
-    chosen = [] if "choice" in made or method not in _METHODS else [f"wl.{method.title()}({_keywords(options)})"]
-    arguments = ["model", "texts", *chosen, _keywords(limits)]
-    return f"wl.extract({', '.join(filter(None, arguments))}).save({study.name!r})"
-
-
-def _keywords(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)

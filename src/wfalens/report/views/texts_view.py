@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED
 from wfalens.models.inference import last_outputs, output_traces
-from wfalens.report.study import Study, short
-from wfalens.report.views import problems
+from wfalens.report.study import Study, records, short
+from wfalens.text.word_checks import find_mojibake
 
+_MOST = 100  # problems of a sort
 _CHARACTERS = 1_500_000  # of all texts that are carried; each is whole, so that it can be opened
 
 
@@ -40,7 +42,6 @@ def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
         nothing if network is None else short(network.max(1), 3),
         short(wfa.probabilities(weights).max(1), 3),
     ]
-    disagreements = problems.disagreements(study, ids, predicted, automaton)
     return {
         "corpus": study.texts.name,
         "of": len(study.texts),
@@ -50,13 +51,7 @@ def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
             "network": confusion(truth, predicted, len(wfa.class_names)),
             "automaton": confusion(predicted, automaton, len(wfa.class_names)),
         },
-        "problems": {
-            "mistakes": problems.surest_mistakes(truth, network),
-            "phrases": problems.misleading_phrases(study, tuple(shown), truth),
-            "broken": problems.broken_texts(shown),
-            "disagreements": None if disagreements is None else disagreements[: problems.MOST],
-        },
-        "disagreement_rows": problems.disagreement_rows(disagreements or []),
+        "problems": {"mistakes": surest_mistakes(truth, network), "broken": broken_texts(shown)},
     }
 
 
@@ -73,6 +68,35 @@ def confusion(
     np.add.at(table, (rows, np.where(columns == UNDECIDED, classes, columns)), 1)
     counts: list[list[int]] = table.tolist()
     return counts
+
+
+def surest_mistakes(
+    truth: NDArray[np.int64] | None, outputs: NDArray[np.float64] | None
+) -> list[dict[str, Any]] | None:
+    """The network's mistakes, those with the highest probability first; None without labels or network.
+
+    truth: (texts,), outputs: (texts, classes)
+    """
+    if truth is None or outputs is None:
+        return None
+    wrong = np.flatnonzero(outputs.argmax(1) != truth)
+    order = wrong[np.argsort(-outputs[wrong].max(1), kind="stable")][:_MOST]
+    return records(
+        text=order.tolist(),
+        label=truth[order].tolist(),
+        predicted=outputs[order].argmax(1).tolist(),
+        probability=short(outputs[order].max(1), 3),
+    )
+
+
+def broken_texts(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Texts with control characters, broken encodings or left-over markup, the most damaged first."""
+    found = []
+    for at, text in enumerate(texts):
+        kinds = Counter(kind for kind in map(find_mojibake, text.split()) if kind is not None)
+        if kinds:
+            found.append({"text": at, "words": kinds.total(), "kinds": ", ".join(sorted(kinds))})
+    return sorted(found, key=lambda each: -int(str(each["words"])))[:_MOST]
 
 
 def sentences(study: Study, each: int = 100) -> dict[str, Any]:
