@@ -17,32 +17,21 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.explanation.moves import anatomy_and_names, require_readable
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import initial_output, jensen_shannon, last_outputs, output_traces
+from wfalens.models.inference import jensen_shannon, last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.similar_words import Nearness
-from wfalens.text.vocabulary import UNKNOWN
 
 FEATURES = (
     "surprise",  # mean over the words
     "largest surprise",
     "rarity",  # mean of −log of the words' frequency
     "largest rarity",
-    "unseen words",  # share of words that extraction has not seen
     "margin of the automaton",
     "margin of the network",
     "divergence",  # between network and automaton
-    "disagreement",
-    "largest step",  # of the network's output by one word
-    "rare step",  # the largest of step times rarity
-    "last step",
     "reliance",  # the most that the readable automaton's probability of its class falls without one word
-    "fragility",  # share of the words without which its class would be another
-    "disagreement of the readable automaton",
     "length",  # log of the number of words
     "restored",  # what the network's probability of its class loses when usual words replace near rare ones
-    "restored class",  # whether its class changes then
-    "restored word",  # the same loss when only the word on which the readable automaton's class hangs most is restored
-    "restored word's class",
 )
 _SEEN = 0.5  # added to every count
 
@@ -66,7 +55,9 @@ class Walks:
     @cached_property
     def before(self) -> NDArray[np.float64]:
         """(tokens, n): the distribution before every word"""
-        return _before_each(self.after, self.ids.offsets[:-1], self.wfa.initial)
+        before = np.roll(self.after, 1, axis=0)
+        before[self.ids.offsets[:-1]] = self.wfa.initial
+        return before
 
     @cached_property
     def classes(self) -> NDArray[np.int64]:
@@ -96,15 +87,6 @@ class Walks:
             found[tokens] = value[going]
             value[going] = matrices[self.classes[tokens]] @ value[going]
         return found
-
-
-def _before_each(
-    after: NDArray[np.float64], starts: NDArray[np.int64], first: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """What stands behind the word before each, `first` at the starts of texts; (tokens, n) -> (tokens, n)"""
-    before = np.roll(after, 1, axis=0)
-    before[starts] = first
-    return before
 
 
 def reader_of(wfa: WFA) -> StochasticWFA:
@@ -168,83 +150,40 @@ class ReferenceStats:
 def text_features(
     stats: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], defense: SynonymDefense | None = None
 ) -> NDArray[np.float64]:
-    """One pass of the network and of the automaton, three of the network with a defense.
+    """One pass of the network and of the automaton, two of the network with a defense.
 
     ids: no text is empty; -> (texts, FEATURES)
     """
     wfa, starts, lengths = stats.wfa, ids.offsets[:-1], ids.lengths
-    trace = output_traces(model, ids).values.astype(np.float64)
-    output = trace[ids.offsets[1:] - 1]
+    output = last_outputs(model, ids).astype(np.float64)
     weights = wfa.prediction_weights(ids)
-    copy, margin = wfa.probabilities(weights), wfa.margins(weights)
     walks = Walks.of(stats.readable, ids)
     surprise = np.einsum("tn,tn->t", walks.before, stats.surprise[walks.classes])
-    rarity = stats.rarity[ids.values]
-    unseen = ((wfa.word_counts[ids.values] == 0) | (ids.values == UNKNOWN)).astype(np.float64)
-    before = _before_each(trace, starts, initial_output(model).astype(np.float64))
-    steps = np.abs(trace - before).sum(1) / 2  # how far each word moves the network's output, from 0 to 1
-    label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
-    readable_outputs = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
-    reliance, fragility = _reliance(walks, readable_outputs)
-    ordered = np.sort(output, axis=1)
+    rarity, ordered = stats.rarity[ids.values], np.sort(output, axis=1)
+    restored = np.zeros(len(output))
+    if defense is not None:
+        after = last_outputs(model, Ragged(defense.usual[ids.values], ids.offsets))
+        restored = ordered[:, -1] - after[np.arange(len(output)), output.argmax(1)]
     return np.column_stack(
         [
             np.add.reduceat(surprise, starts) / lengths,
             np.maximum.reduceat(surprise, starts),
             np.add.reduceat(rarity, starts) / lengths,
             np.maximum.reduceat(rarity, starts),
-            np.add.reduceat(unseen, starts) / lengths,
-            margin,
+            wfa.margins(weights),
             ordered[:, -1] - ordered[:, -2],
-            jensen_shannon(copy, output),
-            ~agrees,
-            np.maximum.reduceat(steps, starts),
-            np.maximum.reduceat(steps * rarity, starts),
-            steps[ids.offsets[1:] - 1],
-            reliance,
-            fragility,
-            readable_outputs.argmax(1) != label,
+            jensen_shannon(wfa.probabilities(weights), output),
+            _reliance(walks),
             np.log(lengths),
-            *_restored(model, walks, output, defense),
+            restored,
         ]
     )
 
 
-def _restored(
-    model: PrefixClassifier, walks: Walks, output: NDArray[np.float64], defense: SynonymDefense | None
-) -> list[NDArray[np.float64]]:
-    """The features of a text whose rare words are replaced by usual ones; output: (texts, C) -> 4 × (texts,)"""
-    if defense is None:
-        return [np.zeros(len(output))] * 4
-    label = output.argmax(1)
-    features = []
-    all_usual = Ragged(defense.usual[walks.ids.values], walks.ids.offsets)
-    for texts in (all_usual, _one_restored(walks, label, defense)):
-        after = last_outputs(model, texts)
-        each = np.arange(len(label))
-        features += [output[each, label] - after[each, label], (after.argmax(1) != label).astype(np.float64)]
-    return features
-
-
-def _one_restored(walks: Walks, label: NDArray[np.int64], defense: SynonymDefense) -> Ragged[np.int32]:
-    """Texts with the one usual word that takes most of their class from them, on the readable automaton."""
-    ids, text_of = walks.ids, walks.ids.item_of_value()
-    usual = defense.usual[ids.values]
-    moved = np.einsum("tn,tnm->tm", walks.before, walks.anatomy.matrices[walks.anatomy.word_class[usual]])
-    class_values = np.take_along_axis(walks.backward, label[text_of][:, None, None], 2)[:, :, 0]
-    kept = np.einsum("tn,tn->t", moved, class_values)
-    kept[usual == ids.values] = np.inf
-    worst = np.lexsort((kept, text_of))[ids.offsets[:-1]]  # the first of each text
-    values = ids.values.copy()
-    values[worst] = usual[worst]
-    return Ragged(values, ids.offsets)
-
-
-def _reliance(walks: Walks, outputs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the readable automaton's class owes to single words; outputs: (texts, C) -> (texts,), (texts,)"""
+def _reliance(walks: Walks) -> NDArray[np.float64]:
+    """What the readable automaton's class owes to a single word; (texts,)"""
     text_of, starts = walks.ids.item_of_value(), walks.ids.offsets[:-1]
-    label = outputs.argmax(1)
-    own = outputs[np.arange(len(outputs)), label][text_of]
-    lost = own - walks.without[np.arange(len(text_of)), label[text_of]]
-    turned = (walks.without.argmax(1) != label[text_of]).astype(np.float64)
-    return np.maximum.reduceat(lost, starts), np.add.reduceat(turned, starts) / walks.ids.lengths
+    outputs = walks.wfa.read_out(walks.after[walks.ids.offsets[1:] - 1])
+    label = outputs.argmax(1)[text_of]
+    lost = outputs.max(1)[text_of] - walks.without[np.arange(len(text_of)), label]
+    return np.asarray(np.maximum.reduceat(lost, starts))
