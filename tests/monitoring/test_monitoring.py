@@ -114,6 +114,7 @@ def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
     one, other = final_outputs(model, made.wfa.ids(["the awful fine", "the dull fine"]))
     expected = one.max() - other[one.argmax()]
     assert found[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
+    assert found[0, FEATURES.index("restored word")] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):

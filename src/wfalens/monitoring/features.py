@@ -32,6 +32,7 @@ FEATURES = (
     "reliance",  # the most that the readable automaton's probability of its class falls without one word
     "length",  # log of the number of words
     "restored",  # what the network's probability of its class loses when usual words replace near rare ones
+    "restored word",  # the same when only the word on which the readable automaton's class hangs most is restored
 )
 _SEEN = 0.5  # added to every count
 
@@ -150,7 +151,7 @@ class ReferenceStats:
 def text_features(
     stats: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], defense: SynonymDefense | None = None
 ) -> NDArray[np.float64]:
-    """One pass of the network and of the automaton, two of the network with a defense.
+    """One pass of the network and of the automaton, three of the network with a defense.
 
     ids: no text is empty; -> (texts, FEATURES)
     """
@@ -160,10 +161,12 @@ def text_features(
     walks = Walks.of(stats.readable, ids)
     surprise = np.einsum("tn,tn->t", walks.before, stats.surprise[walks.classes])
     rarity, ordered = stats.rarity[ids.values], np.sort(output, axis=1)
-    restored = np.zeros(len(output))
+    restored = np.zeros((len(output), 2))
     if defense is not None:
-        after = last_outputs(model, Ragged(defense.usual[ids.values], ids.offsets))
-        restored = ordered[:, -1] - after[np.arange(len(output)), output.argmax(1)]
+        label = output.argmax(1)
+        texts = Ragged(defense.usual[ids.values], ids.offsets), _one_restored(walks, label, defense)
+        restored = np.column_stack([last_outputs(model, each)[np.arange(len(label)), label] for each in texts])
+        restored = ordered[:, [-1]] - restored
     return np.column_stack(
         [
             np.add.reduceat(surprise, starts) / lengths,
@@ -178,6 +181,20 @@ def text_features(
             restored,
         ]
     )
+
+
+def _one_restored(walks: Walks, label: NDArray[np.int64], defense: SynonymDefense) -> Ragged[np.int32]:
+    """Texts with the one usual word that takes most of their class from them, on the readable automaton."""
+    ids, text_of = walks.ids, walks.ids.item_of_value()
+    usual = defense.usual[ids.values]
+    moved = np.einsum("tn,tnm->tm", walks.before, walks.anatomy.matrices[walks.anatomy.word_class[usual]])
+    class_values = np.take_along_axis(walks.backward, label[text_of][:, None, None], 2)[:, :, 0]
+    kept = np.einsum("tn,tn->t", moved, class_values)
+    kept[usual == ids.values] = np.inf
+    worst = np.lexsort((kept, text_of))[ids.offsets[:-1]]  # the first of each text
+    values = ids.values.copy()
+    values[worst] = usual[worst]
+    return Ragged(values, ids.offsets)
 
 
 def _reliance(walks: Walks) -> NDArray[np.float64]:
