@@ -1,13 +1,11 @@
 """The from → to table says what happens when the texts are read word by word."""
 
-import json
-
 import numpy as np
 import pytest
 
 from tests.automata import linear_sample, sample
 from tests.errors import raises
-from tests.readable import at_random, negation
+from tests.readable import at_random
 from wfalens.explanation import moves
 
 
@@ -28,26 +26,6 @@ def test_shares_are_those_of_the_words_read_one_by_one(seed):
     assert strengths == sorted(strengths, reverse=True)
     assert all(source != target for source, target in pairs)
     assert len(pairs) == int((counted.sum(0) > 0).sum() - (np.diag(counted.sum(0)) > 0).sum())
-
-
-def test_carriers_bring_more_than_their_share():
-    made = negation()
-    table = moves(made.wfa)
-    good, bad, no, filler = range(4)
-    (carrier,) = table.carriers(2, 4)  # after a negation, only bad words lead to good
-    assert (carrier.word_class, carrier.share) == (bad, pytest.approx(1))
-    assert [each.word_class for each in table.carriers(1, 4)] == [good]
-    assert [each.word_class for each in table.carriers(1, 2)] == [no]
-    assert filler in [each.word_class for each in table.carriers(1, 1)]
-
-
-def test_rows_hold_every_move_that_occurs():
-    table = moves(negation().wfa)
-    frame = table.to_dataframe()
-    json.dumps(table.to_dict(), allow_nan=False)
-    assert frame["of all words"].sum() == pytest.approx(1)
-    assert frame.groupby("from")["of words read there"].sum().to_numpy() == pytest.approx(1)
-    assert set(frame["from"]) <= set(table.names.states)
 
 
 @pytest.mark.parametrize("wfa", [sample("fit", 0).wfa, linear_sample(0).wfa])

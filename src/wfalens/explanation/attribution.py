@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.walk import ROW_KINDS, row_kinds
+from wfalens.automaton.walk import row_kinds
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.explanation.opinion_line import points
 from wfalens.html import heat_html, table_html
@@ -114,11 +114,6 @@ class Attribution(Result):
     def gap(self) -> NDArray[np.float64]:
         """How far the values are from adding up to output − base; (classes,)"""
         return np.asarray(self.values.sum(0) - (self.output - self.base))
-
-    @property
-    def mean_row_shares(self) -> dict[str, float] | None:
-        """Share of the mass that went through observed, completed and unknown rows, over the whole text."""
-        return None if self.row_shares is None else dict(zip(ROW_KINDS, self.row_shares.mean(0).tolist(), strict=True))
 
     def column(self, class_name: str | None = None) -> int:
         """The column of a class; by default of the one asked for, else of the predicted one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +13,10 @@ from wfalens.automaton.serving import Serving, readable_of
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.messages import percent, sentence
+from wfalens.messages import sentence
 from wfalens.results import Result
 
 LONGEST_NAME, LONGEST_WORD = 60, 24  # characters shown of the name of a state or cluster, and of a word
-_CARRIERS = 3
-
-
-class Carrier(NamedTuple):
-    """A word cluster that makes a transition more often than its frequency predicts."""
-
-    word_class: int
-    share: float  # of the transition
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,38 +44,11 @@ class MoveTable(Result):
         """Of the words read in a state, those that lead to another; a row sums to 1, or 0 if no word is read; (n, n)"""
         return np.asarray(self.shares / np.maximum(1e-300, self.read)[:, None])
 
-    def carriers(self, source: int, target: int, most: int = _CARRIERS) -> list[Carrier]:
-        """The clusters that make more of a transition than their share of the words read there, by their excess."""
-        move = self.flows[:, source, target]
-        expected = self.flows[:, source].sum(1) * self.rates[source, target]
-        excess = move - expected
-        first = np.argsort(-excess, kind="stable")[:most]
-        total = max(1e-300, float(move.sum()))
-        return [Carrier(int(each), float(move[each] / total)) for each in first if excess[each] > 1e-12 * total]
-
     def strongest(self) -> list[tuple[int, int]]:
         """All transitions between different states that occur, the most frequent first."""
         moved = self.shares * (1 - np.eye(len(self.shares)))
         order = np.argsort(-moved, axis=None, kind="stable")
         return [divmod(int(at), len(moved)) for at in order if moved.flat[at] > 0]
-
-    @property
-    def title(self) -> str:
-        title = f"Transitions between {len(self.names.states)} states, in shares of the words read"
-        return title if self.remark is None else f"{title} ({self.remark})"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for every transition that occurs."""
-        rows, states = [], self.names.states
-        for source, target in np.argwhere(self.shares > 0).tolist():
-            carriers = [(self.names.classes[at].name, share) for at, share in self.carriers(source, target)]
-            shares = {"of words read there": self.rates[source, target], "of all words": self.shares[source, target]}
-            rows.append(
-                {"from": states[source], "to": states[target]}
-                | {name: float(share) for name, share in shares.items()}
-                | {"carried by": "; ".join(f"{name} ({percent(share)})" for name, share in carriers)}
-            )
-        return rows
 
 
 def moves(wfa: WFA) -> MoveTable:

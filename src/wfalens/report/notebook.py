@@ -80,8 +80,8 @@ class SentenceCard(Result):
         return "".join(parts)
 
     def rows(self) -> list[dict[str, Any]]:
-        network = [None] * len(self.words) if self.network_values is None else self.network_values.tolist()
-        return records(word=self.words, automaton=self.automaton_values.tolist(), network=network)
+        network = {} if self.network_values is None else {"network": self.network_values.tolist()}
+        return records(word=self.words, automaton=self.automaton_values.tolist(), **network)
 
     def summary(self) -> str:
         return "; ".join(f"{name}: {label} ({share})" for name, label, share in self._outputs())

@@ -20,7 +20,6 @@ from wfalens.explanation.opinion_line import LEAST_READ, SURE, Reading, read_tex
 from wfalens.messages import percent, printable, shortened
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import asks_every_prefix, text_outputs
-from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.tokenizers import characters_each
 from wfalens.text.word_checks import has_letter, is_stop_word
@@ -58,13 +57,9 @@ class Fragment:
 class Answered:
     """Labelled texts with the model's answers."""
 
-    corpus: Corpus
+    texts: tuple[str, ...]
     truth: NDArray[np.int64]  # (texts,)
     outputs: NDArray[np.float64]  # (texts, classes)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return self.corpus.texts
 
     @property
     def answers(self) -> NDArray[np.int64]:
@@ -74,15 +69,21 @@ class Answered:
     def right(self) -> NDArray[np.bool_]:
         return np.asarray(self.answers == self.truth)
 
-    def kept(self, chosen: NDArray[np.bool_]) -> Answered:
-        """Those of a mask; (texts,)"""
-        return Answered(self.corpus.subset(np.flatnonzero(chosen)), self.truth[chosen], self.outputs[chosen])
+    @property
+    def shortest(self) -> list[str]:
+        return sorted(self.texts, key=lambda text: (len(text), text))
 
     @property
-    def surest_mistakes(self) -> list[str]:
-        wrong = np.flatnonzero(~self.right)
-        order = np.argsort(-self.outputs[wrong].max(1), kind="stable")
-        return [self.texts[at] for at in wrong[order]]
+    def surest(self) -> list[str]:
+        return [self.texts[at] for at in np.argsort(-self.outputs.max(1), kind="stable")]
+
+    def kept(self, chosen: NDArray[np.bool_]) -> Answered:
+        """Those of a mask; (texts,)"""
+        rows = np.flatnonzero(chosen)
+        return Answered(tuple(self.texts[at] for at in rows), self.truth[rows], self.outputs[rows])
+
+    def matching(self, pattern: re.Pattern[str]) -> Answered:
+        return self.kept(np.array([bool(pattern.search(text)) for text in self.texts], bool))
 
 
 @dataclass(eq=False)
@@ -158,7 +159,18 @@ class Interview:
         worded, _ = self.model.encoder.encode(corpus.texts).nonempty()
         drawn = np.random.default_rng(_DRAW).permutation(worded)  # not as a trainer draws texts to set aside
         some = corpus.subset(np.sort(drawn[: self.size(usual)]))
-        return Answered(some, some.labels_in(self.names), self.ask(some.texts))
+        return Answered(some.texts, some.labels_in(self.names), self.ask(some.texts))
+
+    @cached_property
+    def labelled(self) -> Answered | None:
+        """Both, the new ones first."""
+        known = [each for each in (self.answered, self.answered_seen) if each is not None]
+        if not known:
+            return None
+        texts = tuple(text for each in known for text in each.texts)
+        return Answered(
+            texts, np.concatenate([each.truth for each in known]), np.concatenate([each.outputs for each in known])
+        )
 
     @cached_property
     def truths(self) -> dict[str, str]:
@@ -212,36 +224,13 @@ class Interview:
         texts = {left + spelled + right for left, spelled, right in self.occurrences(word, 30)}
         return sorted(texts, key=lambda text: (len(text), text))[:most]
 
-    def of_class(self, word: str, label: int, right: bool) -> list[str]:
-        """Texts with a word that have a label and get it, or another one, from the model; the shortest first."""
-        if self.answered is None:
-            return []
-        found = self.answered.kept((self.answered.truth == label) & (self.answered.right == right))
-        pattern = self.pattern(word)
-        return sorted((text for text in found.texts if pattern.search(text)), key=lambda text: (len(text), text))
-
     def labels_with(self, word: str, label: int) -> tuple[float, float]:
         """Of the labelled texts with a word, the share of a class, and by how many standard errors that is more."""
-        rows, labels = self._labelled_words
-        number = self.wfa.encoder.vocabulary.id_of(word)
-        own = labels[np.unique(rows.item_of_value()[rows.values == number])]
-        if len(own) == 0:
+        if self.labelled is None or not len(own := self.labelled.matching(self.pattern(word)).truth):
             return 0.0, 0.0
-        share, all_of_them = float((own == label).mean()), float((labels == label).mean())
+        share, all_of_them = float((own == label).mean()), float((self.labelled.truth == label).mean())
         error = max(1e-12, (all_of_them * (1 - all_of_them) / len(own)) ** 0.5)
         return share, (share - all_of_them) / error
-
-    @property
-    def has_labels(self) -> bool:
-        return any(each is not None and each.labels is not None for each in (self.new, self.seen))
-
-    @cached_property
-    def _labelled_words(self) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
-        """The words of the labelled texts, and their labels."""
-        corpora = [each for each in (self.new, self.seen) if each is not None and each.labels is not None]
-        texts = [text for each in corpora for text in each.texts]
-        labels = [each.labels_in(self.names) for each in corpora]
-        return self.wfa.encoder.encode(texts), np.concatenate([*labels, np.zeros(0, np.int64)])
 
     def pattern(self, word: str) -> re.Pattern[str]:
         """Finds a word as it is written in texts."""

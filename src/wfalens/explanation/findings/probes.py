@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from wfalens.evaluation.comparison import Estimate, wilson
 from wfalens.evaluation.label_errors import find_label_errors
-from wfalens.explanation.findings.interview import RELEVANT, Answered, Interview
+from wfalens.explanation.findings.interview import RELEVANT, Interview
 from wfalens.explanation.opinion_line import SURE
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, visible
+from wfalens.text.corpus import Corpus
 from wfalens.text.tokenizers import characters_each
 from wfalens.text.word_checks import find_mojibake, has_letter
 
@@ -470,14 +471,19 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
         if not nothing or found[loud].low - found[quiet].high < 0.05:
             return None
         share, surprise = talk.labels_with(words[quiet], label)
-        if talk.has_labels and surprise <= _EXPECTED:
+        if talk.labelled is not None and surprise <= _EXPECTED:
             return None  # by the labels it may well count for nothing
         though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
         text = (
             f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}; “{words[loud]}” moves "
             f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
         )
-        texts = [*talk.of_class(words[quiet], label, False)[:1], *talk.of_class(words[loud], label, True)[:1]]
+        texts = []
+        if (known := talk.answered) is not None:
+            own = known.kept(known.truth == label)
+            wrong, right = own.kept(~own.right), own.kept(own.right)
+            shown = wrong.matching(talk.pattern(words[quiet])), right.matching(talk.pattern(words[loud]))
+            texts = [text for each in shown for text in each.shortest[:1]]
         return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet])
 
     return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
@@ -487,7 +493,7 @@ def accuracy(talk: Interview) -> Iterator[ProbeResult]:
     """How often is it right on new texts, and on those that it has seen?"""
     if talk.answered is None:
         return
-    shown = talk.answered.surest_mistakes[:2]
+    shown = talk.answered.kept(~talk.answered.right).surest[:2]
     counts = np.bincount(talk.new.labels_in(talk.names), minlength=len(talk.names))
     seen = talk.answered_seen
 
@@ -559,16 +565,20 @@ def confusion(talk: Interview) -> Iterator[ProbeResult]:
 
 def misleading(talk: Interview) -> Iterator[ProbeResult]:
     """Words that alone turn texts of other classes into a class; chosen by real texts where they seem to do so."""
-    if talk.answered is None or not talk.reads_words:
+    if talk.answered is None or talk.labelled is None or not talk.reads_words:
         return
-    own, found = talk.answered, []
+    found = []
     for label in talk.classes:
-        others = [each.kept(each.truth != label) for each in (own, talk.answered_seen) if each is not None]
-        usual = float(np.mean(np.concatenate([each.answers == label for each in others])))
-        rated = [_Suspect(word, *_taken(others, talk.pattern(word), label)) for word in talk.strongest(label, 100, 10)]
-        suspects = [each for each in rated if has_letter(each.word) and each.low > usual]
+        others = talk.labelled.kept(talk.labelled.truth != label)
+        usual = float((others.answers == label).mean())
+        suspects = []
+        for word in filter(has_letter, talk.strongest(label, 100, 10)):
+            own = others.matching(talk.pattern(word))
+            taken = own.kept(own.answers == label)
+            if len(taken.texts) > 1 and wilson(len(taken.texts), len(own.texts)).low > usual:
+                suspects.append(_Suspect(word, taken.shortest, len(own.texts)))
         suspects.sort(key=lambda each: usual * each.texts - len(each.taken))
-        right = own.kept((own.truth != label) & (own.answers != label)).texts
+        right = talk.answered.kept((talk.answered.truth != label) & (talk.answered.answers != label)).texts
         texts = [right[at] for at in talk.rng.permutation(len(right))[: talk.size(400 // len(talk.classes))]]
         if suspects and texts:
             found.append(_misleads(talk, label, texts, suspects[:_SUSPECTS]))
@@ -581,21 +591,6 @@ class _Suspect(NamedTuple):
     word: str
     taken: list[str]  # real texts of other classes with it that are taken for the class, the shortest first
     texts: int  # of other classes, with it
-
-    @property
-    def low(self) -> float:
-        return wilson(len(self.taken), self.texts).low if len(self.taken) > 1 else 0.0
-
-
-def _taken(others: Sequence[Answered], pattern: re.Pattern[str], label: int) -> tuple[list[str], int]:
-    """Of texts of other classes with a word, those that are taken for the class, and how many there are."""
-    answers = [
-        (text, answer == label)
-        for each in others
-        for text, answer in zip(each.texts, each.answers.tolist(), strict=True)
-        if pattern.search(text)
-    ]
-    return sorted((text for text, is_taken in answers if is_taken), key=lambda text: (len(text), text)), len(answers)
 
 
 def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect]) -> ProbeResult:
@@ -631,7 +626,7 @@ def labels(talk: Interview) -> Iterator[ProbeResult]:
     seen = talk.answered_seen
     if seen is None or talk.model.encoder.closed:
         return
-    corpus = seen.corpus
+    corpus = Corpus(seen.texts, seen.truth, talk.names, "seen")
     errors = [
         each
         for each in find_label_errors(talk.wfa, talk.model, corpus, seen.outputs)

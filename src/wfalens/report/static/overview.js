@@ -272,7 +272,7 @@ const claim = (names, { claim: text, low, high, unit, n, examples }) =>
     h('small', { class: 'rest' }, low === high ? '' : ` (95 %: ${span(low, high, unit)}; ${lens.plural(n, 'case')})`),
     examples
       .slice(0, 2)
-      .map(({ text: shown, output, class: label }) =>
+      .map(({ text: shown, output, class: label, truth }) =>
         h(
           'div',
           { class: 'case' },
