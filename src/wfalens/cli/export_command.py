@@ -108,7 +108,7 @@ def export_automaton(
         wfa,
         out,
         format_name or export.format_of(out),
-        words=chosen_words(words, wfa, settings.texts.encoding),
+        words=chosen_words(words, wfa),
         states=None if how.states is None else _numbers(how.states),
         threshold=how.threshold,
         **options,

@@ -21,7 +21,7 @@ from wfalens.text.tokenizers import allow_tokenizer, give_again, imported, is_al
 
 HUGGING_FACE = "hf:"
 COLUMNS = ("text_column", "label_column")
-_SKIPPED_SHOWN, _UNKNOWN_SHOWN = 3, 3
+_SKIPPED_SHOWN = 3
 
 
 def dataset_of(spec: str) -> text.Dataset | None:
@@ -246,12 +246,12 @@ def _find_in_working_folder() -> None:
         sys.path.insert(0, str(Path.cwd()))
 
 
-def chosen_words(specs: Sequence[str] | None, wfa: automata.WFA, encoding: str = "utf-8") -> list[str] | None:
+def chosen_words(specs: Sequence[str] | None, wfa: automata.WFA) -> list[str] | None:
     """The words that `--words` names, each once; None if nothing is chosen."""
     chosen: list[str] = []
     for spec in specs or ():
         if spec.startswith("@"):
-            chosen += _listed(Path(spec[1:]), wfa, encoding)
+            chosen += _words_in(Path(spec[1:]), wfa)
         elif spec.startswith("top:") and spec[4:].isdecimal():
             chosen += export.frequent_words(wfa, int(spec[4:]))
         else:
@@ -259,15 +259,12 @@ def chosen_words(specs: Sequence[str] | None, wfa: automata.WFA, encoding: str =
     return list(dict.fromkeys(chosen)) if specs else None
 
 
-def _listed(path: Path, wfa: automata.WFA, encoding: str) -> list[str]:
-    """The lines of a file that are words of the automaton."""
-    try:
-        content = path.read_text(encoding)
-    except (UnicodeDecodeError, LookupError):
-        raise InputError(f"{path}: not readable as {encoding}", code="encoding") from None
-    listed = [line for line in (line.rstrip("\r") for line in content.split("\n")) if line]
-    unknown = [word for word in listed if word not in wfa.encoder.vocabulary and word != text.UNKNOWN_WORD]
+def _words_in(path: Path, wfa: automata.WFA) -> list[str]:
+    """The words in a file that are words of the automaton."""
+    listed_words = [word for word in text.read_word_list(path) if word]
+    unknown = [word for word in listed_words if word not in wfa.encoder.vocabulary and word != text.UNKNOWN_WORD]
     if unknown:
-        shown = ", ".join(unknown[:_UNKNOWN_SHOWN]) + (", …" if len(unknown) > _UNKNOWN_SHOWN else "")
-        progress.say(f"{path}: left out {len(unknown)} words that are not in the automaton's alphabet ({shown})")
-    return [word for word in listed if word not in set(unknown)]
+        progress.say(
+            f"{path}: left out {len(unknown)} words that are not in the automaton's alphabet ({listed(unknown)})"
+        )
+    return [word for word in listed_words if word not in set(unknown)]

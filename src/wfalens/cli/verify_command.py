@@ -127,7 +127,7 @@ def check(
     if (asked.ask is None) == (asked.property is None):
         raise InputError("give either --ask or --property", code="option-conflict")
     wfa = open_wfa(automaton, settings)
-    alphabet = chosen_words(words, wfa, settings.texts.encoding)
+    alphabet = chosen_words(words, wfa)
     if alphabet is None:
         raise InputError("give the words to choose from by --words", code="no-words")
     bounds: dict[str, Any] = {"from_class": asked.from_class, "memory": round(asked.memory * 1e9)}

@@ -65,6 +65,9 @@ class PrefixClassifier(Named, Protocol):
 class StatefulClassifier(PrefixClassifier, Protocol):
     """A classifier that can also continue from a saved internal state (white box).
 
+    One with a quicker way to read every word from every state has `has_grid = True`, and `step_grid` and `state_grid`
+    (see `wfalens.models.inference`).
+
     Examples:
         >>> state, row = network.step(network.initial_state(1), encoder.encode(["good"]).values)
         >>> row.shape  # the network's output after "good"; `state` continues from there
@@ -91,24 +94,6 @@ class StatefulClassifier(PrefixClassifier, Protocol):
             state: internal states, (batch, width)
             ids: a word for each, (batch,)
         """
-        ...
-
-
-@runtime_checkable
-class BatchSteppable(Protocol):
-    """A stateful classifier with a quicker way to read every word from every state."""
-
-    @property
-    def has_grid(self) -> bool:
-        """Whether this one has it."""
-        ...
-
-    def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """(states, width), (words,) -> (states, words, classes)."""
-        ...
-
-    def state_grid(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
-        """The new states too: (states, width), (words,) -> (states, words, width), (states, words, classes)."""
         ...
 
 

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.models.contract import (
-    BatchSteppable,
     PrefixClassifier,
     State,
     StatefulClassifier,
     checked_probabilities,
     uniform,
 )
-from wfalens.ragged import Ragged, concatenate, positions
+from wfalens.ragged import Ragged, concatenate, offsets_of, positions
 from wfalens.text.vocabulary import PADDING
 from wfalens.threads import passes_of_model
 
@@ -203,17 +202,12 @@ class PrefixTree:
 
     def spelled(self, numbers: NDArray[np.int64]) -> Ragged[np.int32]:
         lengths = self.depth[numbers]
-        table = np.zeros((len(numbers), int(lengths.max(initial=0))), np.int32)
-        here = numbers.copy()
-        for column in range(table.shape[1]):
-            alive = here >= 0
-            table[alive, column] = self.word[here[alive]]
-            here[alive] = self.parent[here[alive]]
-        # words were read from the end: turn each row round
-        columns = lengths[:, None] - 1 - np.arange(table.shape[1])
-        real = columns >= 0
-        turned = np.take_along_axis(table, np.maximum(columns, 0), 1)
-        return Ragged.from_lengths(turned[real], lengths)
+        words, ends, here = np.empty(int(lengths.sum()), np.int32), offsets_of(lengths)[1:], numbers
+        for back in range(1, int(lengths.max(initial=0)) + 1):  # from the last word on
+            ends, here = ends[here >= 0], here[here >= 0]
+            words[ends - back] = self.word[here]
+            here = self.parent[here]
+        return Ragged.from_lengths(words, lengths)
 
 
 def prefix_tree(ids: Ragged[np.int32]) -> PrefixTree:
@@ -256,18 +250,20 @@ def states_after(model: StatefulClassifier, prefixes: Ragged[np.int32]) -> State
     return state
 
 
-def step_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+def step_grid(model: Any, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
     """Outputs after reading every word from every state: (states, width), (words,) -> (states, words, classes)."""
-    if isinstance(model, BatchSteppable) and model.has_grid:
-        return model.step_grid(state, ids)
+    if getattr(model, "has_grid", False):
+        return np.asarray(model.step_grid(state, ids))
     return state_grid(model, state, ids)[1]
 
 
-def state_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+def state_grid(model: Any, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
     """The new states, (states, words, width), and the outputs as `step_grid` gives them."""
-    if isinstance(model, BatchSteppable) and model.has_grid:
-        return model.state_grid(state, ids)
-    states, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
+    states, outputs = (
+        model.state_grid(state, ids)
+        if getattr(model, "has_grid", False)
+        else model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
+    )
     shape = len(state), len(ids), -1
     return states.reshape(shape), outputs.reshape(shape)
 

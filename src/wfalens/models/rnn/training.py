@@ -203,7 +203,10 @@ class Trainer(TrainingConfig):
     ) -> tuple[RNNClassifier, Corpus, Corpus]:
         """The network before training, the texts to fit and the held-out ones."""
         if self.task == CLASS:
-            _check_classes(corpus)
+            present = np.unique(corpus.labels_in(corpus.class_names))
+            if len(present) < 2:
+                only = listed(corpus.class_names[label] for label in present)
+                raise InputError(f"{corpus.name} has one class only ({only}); a classifier needs at least two")
         else:
             corpus = replace(corpus, labels=None, class_names=())
         if held_out is None:
@@ -228,7 +231,8 @@ class Trainer(TrainingConfig):
         worded, ids = model.encoder.encode(corpus.texts).nonempty()
         if self.task == NEXT:
             return NextSymbols(ids, model)
-        return TextClasses(ids, _labels(corpus)[worded], len(model.class_names) if self.balance_classes else None)
+        labels = corpus.labels_in(corpus.class_names)[worded]
+        return TextClasses(ids, labels, len(model.class_names) if self.balance_classes else None)
 
     def _better(self, epoch: Epoch, best: Epoch) -> bool:
         """By accuracy, then by loss; a language model by its loss, as most of what comes next is anyone's guess."""
@@ -280,7 +284,7 @@ def unit_spread(vectors: WordVectors) -> WordVectors:
 
 def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
     """Share of texts whose label the model finds."""
-    labels = _labels(corpus.relabelled(model.class_names))
+    labels = corpus.labels_in(model.class_names)
     return float(np.mean(model.predict_proba(list(corpus.texts)).argmax(1) == labels))
 
 
@@ -294,19 +298,6 @@ def _bucketed(lengths: NDArray[np.int64], batch_size: int, rng: np.random.Genera
         bucket = bucket[np.argsort(lengths[bucket], kind="stable")]
         batches += [bucket[at : at + batch_size] for at in range(0, len(bucket), batch_size)]
     return (batches[at] for at in rng.permutation(len(batches)))
-
-
-def _labels(corpus: Corpus) -> NDArray[np.int64]:
-    if corpus.labels is None:
-        raise InputError(f"{corpus.name} has no labels; a classifier needs a column with the classes", code="labels")
-    return corpus.labels
-
-
-def _check_classes(corpus: Corpus) -> None:
-    present = np.unique(_labels(corpus))
-    if len(present) < 2:
-        only = corpus.class_names[present[0]] if len(present) else "none"
-        raise InputError(f"{corpus.name} has one class only ({only}); a classifier needs at least two")
 
 
 def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier:
