@@ -10,7 +10,6 @@ import pytest
 
 from wfalens.cli.main import main
 from wfalens.cli.output import OUT
-from wfalens.text import tokenizers
 
 SMALL = ["-C", "hidden=16", "--epochs", "4", "-C", "embedding=16", "-C", "learning_rate=0.01"]
 
@@ -29,7 +28,6 @@ def wfalens(*arguments, cwd=".", stdin=""):
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         patch.delenv("WFALENS_DATA", raising=False)
         patch.setattr(OUT, "width", 160)
-        patch.setattr(tokenizers, "_GIVEN_AGAIN", {})  # a process of its own would forget it
         code = main([str(argument) for argument in arguments])
     return Done(code, out.getvalue(), err.getvalue())
 

@@ -75,3 +75,24 @@ def anytime(figures: Figures) -> str:
         for each in points
     ]
     return markdown(["", "limit", "processor s", "CR", "JSD"], rows)
+
+
+NAMES = {"transformer": "bidirectional transformer", "bigru": "BiGRU", "cnn": "CNN", "tfidf": "TF-IDF pipeline"}
+
+
+@table("anymodel", "anymodel")
+def anymodel(figures: Figures) -> str:
+    """CR by calls a text, beside all prefixes, and what ten calls take of their processor time."""
+    rows: dict[str, dict[str, Figures]] = {}
+    for key, each in figures.items():
+        name, kind, calls = key.split(".")
+        rows.setdefault(f"{SETS[name]}, {NAMES[kind]}", {})[calls] = each
+    lines = []
+    for name, points in rows.items():
+        every, ten = points.get("all"), points.get("10")
+        share = ten["cpu_seconds"] / every["cpu_seconds"] if every and ten else None
+        bag = next(iter(points.values()))["bag_cr"]
+        crs = [rate(points[calls]["cr"], 4) if calls in points else "" for calls in ("3", "10", "40", "all")]
+        lines.append([name, *crs, rate(bag, 4), "" if share is None else f"{100 * share:.0f} %"])
+    columns = ["", "3 calls", "10 calls", "40 calls", "all prefixes", "bag of words", "time of 10 calls"]
+    return markdown(columns, lines)

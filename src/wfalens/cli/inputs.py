@@ -17,7 +17,7 @@ from wfalens.cli.library import evaluation, export, report, scale
 from wfalens.cli.output import note
 from wfalens.errors import InputError
 from wfalens.messages import listed
-from wfalens.text.tokenizers import allow_tokenizer, give_again, imported, is_allowed, is_import_path
+from wfalens.text.tokenizers import allow_tokenizer, imported, is_allowed, is_import_path, tokenizer_named
 
 HUGGING_FACE = "hf:"
 COLUMNS = ("text_column", "label_column")
@@ -117,7 +117,7 @@ def open_wfa(path: Path, settings: Settings, several: bool = False) -> automata.
 
     Columns that the extraction was given hold for all texts, unless the settings name others.
     """
-    reading = settings.texts
+    reading, own = settings.texts, None
     if reading.tokenizer is not None:
         if not is_import_path(reading.tokenizer):
             raise InputError(
@@ -125,8 +125,9 @@ def open_wfa(path: Path, settings: Settings, several: bool = False) -> automata.
                 "a model know their words already",
                 code="tokenizer",
             )
-        give_again(allow_own(reading.tokenizer))
-    wfa = automata.WFA.load(path)
+        allow_own(reading.tokenizer)
+        own = tokenizer_named(reading.tokenizer)
+    wfa = automata.WFA.load(path, own)
     read = wfa.provenance.get("corpus")
     columns = read.get("columns") if isinstance(read, dict) else None
     if isinstance(columns, dict):
@@ -150,7 +151,9 @@ def open_model(spec: str | None, wfa: automata.WFA | None = None, reading: Readi
     if wfa is not None and is_function(spec):
         every = wfa.provenance.get("labels")  # of an automaton of one label; the function gives them all
         given |= {"classes": wfa.class_names} if every is None else {"labels": every}
-    model = models.wrap(function_of(spec), **given, cache=None if reading is None else reading.cache)
+    if reading is not None:
+        given |= {"cache": reading.cache, "tokenizer": reading.tokenizer}
+    model = models.wrap(function_of(spec), **given)
     names, labels = () if wfa is None else wfa.class_names, getattr(model, "labels", ())
     return model.label(names[1]) if len(names) == 2 and names[1] in labels else model
 
@@ -186,7 +189,8 @@ def open_study(automaton: Path, model: str | None, corpus: str | None, settings:
     spec = settings.common.vectors
     vectors = None if spec == "none" else read_vectors(spec, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else open_wfa(compare, settings)
-    compared = earlier, "" if compare is None else compare.name, open_model(settings.report.compare_model, earlier)
+    earlier_model = open_model(settings.report.compare_model, earlier, settings.texts)
+    compared = earlier, "" if compare is None else compare.name, earlier_model
     files = {"automaton": str(automaton), "model": model, "corpus": corpus}
     known = {name: file for name, file in files.items() if file is not None}
     return report.Study(automaton.name, wfa, classifier, texts, vectors, *compared, seed, fit_on, missing, known)

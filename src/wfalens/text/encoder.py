@@ -301,7 +301,7 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
     try:
         lengths = file.tensor("alphabet_lengths", "u").astype(np.int64)
         words = list(PackedTexts(Ragged.from_lengths(values, lengths)))
-        known = tokenizer if tokenizer and stored == CUSTOM else tokenizers.stored_tokenizer(stored)
+        known = tokenizer if tokenizer and stored == CUSTOM else stored
         return TextEncoder(Vocabulary(words), known, limit, side, closed, WordForms.restored(file, len(words)))
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None

@@ -64,7 +64,6 @@ NORMALISERS: dict[str, Callable[[str], str]] = {
 }
 KNOWN = f"{', '.join(TOKENIZERS)} or ngrams:N, after any of {', '.join(f'{name}+' for name in NORMALISERS)}"
 _ALLOWED: dict[str, Tokenizer] = {}
-_GIVEN_AGAIN: dict[str, str] = {}  # CUSTOM -> the path that stands for it
 
 
 def tokenizer_named(name: str) -> Tokenizer:
@@ -128,18 +127,6 @@ def imported(path: str, what: str) -> Callable[..., Any]:
 def path_of(tokenizer: Tokenizer) -> str | None:
     """The import path by which a function was allowed; None: it was not."""
     return next((path for path, allowed in _ALLOWED.items() if allowed is tokenizer), None)
-
-
-def give_again(path: str | None) -> None:
-    """Let an allowed path stand for what files store as "custom", from now on; None: nothing does."""
-    _GIVEN_AGAIN.clear()
-    if path is not None:
-        _GIVEN_AGAIN[CUSTOM] = path
-
-
-def stored_tokenizer(name: str) -> str:
-    """The tokenizer that a file names, or the path that was given again for a "custom" one."""
-    return _GIVEN_AGAIN.get(name, name)
 
 
 def checked_tokens(tokenize: Tokenizer, text: str) -> list[str]:
