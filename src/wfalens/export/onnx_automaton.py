@@ -6,6 +6,8 @@ stands. Ids outside the alphabet, and of words that were not exported, read as `
 (batch, classes), which is A(w). The metadata entry `wfalens` is JSON: the alphabet, the exported words, the class
 names, the tokenizer and the cut-off length.
 
+The graph is written as text, as `onnx.parser` reads it.
+
 A `Scan` over time carries the state vector. A stochastic automaton holds one matrix per exported word; a linear one
 holds its factors, and makes decays, gates and inputs of the words that it reads.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,101 @@ from wfalens.export.exporters import exporter
 from wfalens.export.subset import Subset, chosen_ids, chosen_states, subset, with_unknown
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
-if TYPE_CHECKING:
-    from wfalens.export.onnx_graph import GraphBuilder
-
 _MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
+
+
+_GRAPH = """
+<ir_version: 8, opset_import: ["" : 17], producer_name: "wfalens">
+automaton (int64[batch, time] ids)
+  => (double[batch, CLASSES] probabilities, double[batch, time, CLASSES] trace, double[batch, CLASSES] weights)
+{
+  positive = GreaterOrEqual(ids, padding)
+  below = Less(ids, alphabet)
+  known = And(positive, below)
+  inside = Where(known, ids, unknown)
+  led = Pad(inside, one_before, padding)
+  places = Gather(slots, led)
+  slot = Transpose <perm = [1, 0]> (places)
+  batch_size = Shape <start = 1> (slot)
+  initial_shape = Concat <axis = 0> (batch_size, states)
+  initial = Expand(start, initial_shape)
+READING
+  words = Slice(every, first_axis, end, first_place)
+  by_text = Transpose <perm = [1, 0, 2]> (words)
+  last_product = MatMul(last, final)
+  weights = Add(last_product, bias)
+  every_product = MatMul(by_text, final)
+  traced = Add(every_product, bias)
+READ_OUT
+}
+"""
+_STOCHASTIC = """
+  last, every = Scan <num_scan_inputs = 1, body = step
+    (double[batch, n] state, int64[batch] place) => (double[batch, n] after, double[batch, n] shown) {
+      matrix = Gather(matrices, place)
+      row = Unsqueeze(state, first_axis)
+      product = MatMul(row, matrix)
+      after = Squeeze(product, first_axis)
+      shown = Identity(after)
+    }> (initial, slot)
+"""
+_FACTORS = """
+  narrow = Gather(factors, slot)
+  wide = Cast <to = 11> (narrow)
+  expanded = MatMul(wide, expansion)
+  described = Add(expanded, offset)
+  nowhere = Equal(slot, padding_slot)
+  skipped = Unsqueeze(nowhere, last_axis)
+"""
+_PLAIN_DECAY = """
+  kept, raw_gate, entry = Split <axis = 2> (described, columns)
+  share = Sigmoid(kept)
+  decay = Mul(share, largest)
+  gate = Pad(raw_gate, gap)
+"""
+_TURNING_DECAY = """
+  raw_radius, angle, raw_rest, raw_gate, entry = Split <axis = 2> (described, columns)
+  radius_share = Sigmoid(raw_radius)
+  radius = Mul(radius_share, largest)
+  ahead = Add(angle, quarter)
+  cosine = Sin(ahead)
+  sine = Sin(angle)
+  along = Mul(radius, cosine)
+  across = Mul(radius, sine)
+  rest_share = Tanh(raw_rest)
+  rest = Mul(rest_share, largest)
+  decay = Concat <axis = 2> (along, along, rest)
+  back = Neg(across)
+  later = Pad(raw_gate, gap)
+  gate = Concat <axis = 2> (back, across, later)
+"""
+_STORED = """
+  single_NAME = Cast <to = 1> (NAME)
+  double_NAME = Cast <to = 11> (single_NAME)
+  stored_NAME = Where(skipped, NOTHING, double_NAME)
+"""
+_LINEAR_STEP = """
+  last, every = Scan <num_scan_inputs = 3, body = step
+    (double[batch, n] state, double[batch, n] d, double[batch, n] s, double[batch, n] b)
+    => (double[batch, n] after, double[batch, n] shown) {
+      read = MatMul(state, links)
+      kept_state = Mul(state, d)
+      gated = Mul(read, s)
+      moved = Add(kept_state, gated)
+      after = Add(moved, b)
+      shown = Identity(after)
+    }> (initial, stored_decay, stored_gate, stored_entry)
+"""
+_SCALED = """
+  total_OUT = ReduceSum <keepdims = 1> (WEIGHTS, last_place)
+  lost_OUT = LessOrEqual(total_OUT, nothing)
+  divisor_OUT = Where(lost_OUT, one, total_OUT)
+  shares_OUT = Div(WEIGHTS, divisor_OUT)
+  OUT = Where(lost_OUT, even, shares_OUT)
+"""
+_SOFTMAX = """
+  OUT = Softmax <axis = -1> (WEIGHTS)
+"""
 
 
 @exporter("onnx", suffixes=(".onnx",), factored=True)
@@ -38,35 +131,37 @@ def to_onnx(
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
     try:
-        from wfalens.export.onnx_graph import GraphBuilder
+        import onnx
+        import onnx.parser
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
     words = with_unknown(words)
     ids = chosen_ids(wfa, words)
-    graph = GraphBuilder()
     # every id of the alphabet has a slot: that of its word, of <unk>, or the one behind all words for padding
     slots = np.full(len(wfa.encoder.vocabulary), np.flatnonzero(ids == UNKNOWN)[0], np.int64)
     slots[ids], slots[PADDING] = np.arange(len(ids)), len(ids)
-    slot = _slots(graph, slots)
     if isinstance(wfa, LinearWFA):
         chosen_states(wfa, states, threshold)  # none can be left out
-        weights, trace = _linear(graph, slot, wfa, ids)
-        last, every = graph.add("Softmax", weights, axis=-1), graph.add("Softmax", trace, axis=-1)
+        (reading, constants), read_out = _linear(wfa, ids), _SOFTMAX
     else:
-        weights, trace = _stochastic(graph, slot, subset(wfa, words, states, threshold))
-        last, every = _scaled(graph, weights), _scaled(graph, trace)
-    classes = len(wfa.class_names)
-    return graph.model(
-        "automaton",
-        {"ids": (np.int64, ["batch", "time"])},
-        {
-            "probabilities": (last, (np.float64, ["batch", classes])),
-            "trace": (every, (np.float64, ["batch", "time", classes])),
-            "weights": (weights, (np.float64, ["batch", classes])),
-        },
-        {"wfalens": json.dumps(_about(wfa, ids))},
+        (reading, constants), read_out = _stochastic(subset(wfa, words, states, threshold)), _SCALED
+    outputs = (("weights", "probabilities"), ("traced", "trace"))
+    written = "".join(read_out.replace("WEIGHTS", weights).replace("OUT", out) for weights, out in outputs)
+    text = _GRAPH.replace("READING", reading).replace("READ_OUT", written)
+    model = onnx.parser.parse_model(text.replace("CLASSES", str(len(wfa.class_names))))
+    whole = {"padding": PADDING, "unknown": UNKNOWN, "alphabet": len(slots), "padding_slot": len(ids), "slots": slots}
+    lists = {"first_place": [0], "first_axis": [1], "last_axis": [2], "last_place": [-1], "one_before": [0, 1, 0, 0]}
+    whole |= lists | {"states": [len(constants["start"])], "end": [np.iinfo(np.int64).max]}
+    reals = {"nothing": 0.0, "one": 1.0, "even": 1 / len(wfa.class_names)}
+    held = {name: np.asarray(value, np.int64) for name, value in whole.items()}
+    held |= {name: np.asarray(value) for name, value in reals.items()} | constants
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(value, name) for name, value in held.items() if name in text
     )
+    onnx.helper.set_model_props(model, {"wfalens": json.dumps(_about(wfa, ids))})
+    onnx.checker.check_model(model, full_check=True)
+    return bytes(model.SerializeToString(deterministic=True))
 
 
 def _about(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, Any]:
@@ -80,30 +175,8 @@ def _about(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, Any]:
     }
 
 
-def _slots(graph: GraphBuilder, slots: NDArray[np.int64]) -> str:
-    """Ids (batch, time) to the slots of their words (time + 1, batch), padding first: a scan of nothing is refused."""
-    positive = graph.add("GreaterOrEqual", "ids", graph.hold(np.int64(0)))
-    known = graph.add("And", positive, graph.add("Less", "ids", graph.hold(np.int64(len(slots)))))
-    inside = graph.add("Where", known, "ids", graph.hold(np.int64(UNKNOWN)))
-    led = graph.add("Pad", inside, graph.hold([0, 1, 0, 0]), graph.hold(np.int64(PADDING)))
-    return graph.add("Transpose", graph.add("Gather", graph.hold(slots), led), perm=[1, 0])
-
-
-def _by_text(graph: GraphBuilder, every: str) -> str:
-    """State vectors (time + 1, batch, n) to (batch, time, n), without the one before the first word."""
-    words = graph.add("Slice", every, graph.hold([1]), graph.hold([np.iinfo(np.int64).max]), graph.hold([0]))
-    return graph.add("Transpose", words, perm=[1, 0, 2])
-
-
-def _initial(graph: GraphBuilder, slot: str, initial: NDArray[np.float64]) -> str:
-    """The initial vector once per text; (batch, n)"""
-    batch = graph.add("Slice", graph.add("Shape", slot), graph.hold([1]), graph.hold([2]))
-    shape = graph.add("Concat", batch, graph.hold([len(initial)]), axis=0)
-    return graph.add("Expand", graph.hold(initial), shape)
-
-
-def _stochastic(graph: GraphBuilder, slot: str, part: Subset) -> tuple[str, str]:
-    """Class weights after the last word and after every word."""
+def _stochastic(part: Subset) -> tuple[str, dict[str, NDArray[Any]]]:
+    """How the graph reads words, and its constants."""
     n = len(part.states)
     if len(part.words) * n * n > _MOST_FLOATS:
         raise InputError(
@@ -111,66 +184,33 @@ def _stochastic(graph: GraphBuilder, slot: str, part: Subset) -> tuple[str, str]
             "choose fewer words or states",
             code="too-large",
         )
-    matrices = graph.hold(np.concatenate([part.matrices(), np.eye(n)[None]]))
-    body = graph.body()
-    matrix = body.add("Gather", matrices, body.step("slot", np.int64, ["batch"]))
-    state = body.carried("state", ["batch", n])
-    row = body.add("Unsqueeze", state, graph.hold([1]))
-    moved = body.add("Squeeze", body.add("MatMul", row, matrix), graph.hold([1]))
-    last, every = graph.scan(body, moved, _initial(graph, slot, part.initial), [slot])
-    final = graph.hold(part.final)
-    return graph.add("MatMul", last, final), graph.add("MatMul", _by_text(graph, every), final)
+    matrices = np.concatenate([part.matrices(), np.eye(n)[None]])
+    bias = np.zeros(len(part.class_names))
+    return _STOCHASTIC, {"matrices": matrices, "start": part.initial, "final": part.final, "bias": bias}
 
 
-def _linear(graph: GraphBuilder, slot: str, wfa: LinearWFA, ids: NDArray[np.int32]) -> tuple[str, str]:
-    """Class weights after the last word and after every word, by `x ← x∘d + (x·P)∘s + b`."""
+def _linear(wfa: LinearWFA, ids: NDArray[np.int32]) -> tuple[str, dict[str, NDArray[Any]]]:
+    """The same by `x ← x∘d + (x·P)∘s + b`, with d, s and b in single precision, as the automaton keeps them."""
     factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
-    words = np.vstack([factors.words[ids], np.zeros((1, factors.words.shape[1]), np.float32)])
-    known = graph.double(graph.add("Gather", graph.hold(words), slot))
-    described = graph.add("MatMul", known, graph.hold(factors.expansion.astype(np.float64)))
-    described = graph.add("Add", described, graph.hold(factors.offset.astype(np.float64)))
-    padding = graph.add("Unsqueeze", graph.add("Equal", slot, graph.hold(np.int64(len(ids)))), graph.hold([2]))
-
-    def columns(first: int, last: int) -> str:
-        return graph.add("Slice", described, graph.hold([first]), graph.hold([last]), graph.hold([2]))
-
-    def stored(values: str, nothing: float) -> str:
-        # the automaton keeps these in single precision; padding reads as nothing
-        return graph.add("Where", padding, graph.hold(np.float64(nothing)), graph.double(graph.single(values)))
-
-    largest, gate = graph.hold(np.float64(factors.decay)), columns(n, 2 * n - m)
-    if factors.turns:
-        half = m // 2
-        radius = graph.add("Mul", graph.add("Sigmoid", columns(0, half)), largest)
-        angle = columns(half, 2 * half)
-        ahead = graph.add("Add", angle, graph.hold(np.pi / 2))  # not every runtime has a cosine in double precision
-        across, along = (graph.add("Mul", radius, graph.add("Sin", each)) for each in (angle, ahead))
-        rest = graph.add("Mul", graph.add("Tanh", columns(2 * half, n)), largest)
-        decay = graph.add("Concat", along, along, rest, axis=2)
-        gate = graph.add("Pad", gate, graph.hold([0, 0, m - 2 * half, 0, 0, 0]))
-        gate = graph.add("Concat", graph.add("Neg", across), across, gate, axis=2)
-    else:
-        decay = graph.add("Mul", graph.add("Sigmoid", columns(0, n)), largest)
-        gate = graph.add("Pad", gate, graph.hold([0, 0, m, 0, 0, 0]))  # nothing leads to the first layer
-    decays, gates, entries = stored(decay, 1.0), stored(gate, 0.0), stored(columns(2 * n - m, 3 * n - m), 0.0)
-    body = graph.body()
-    state = body.carried("state", ["batch", n])
-    decay, gate, entry = (body.step(name, np.float64, ["batch", n]) for name in ("decay", "gate", "entry"))
-    read = body.add("MatMul", state, graph.hold(wfa.links))
-    kept = body.add("Add", body.add("Mul", state, decay), body.add("Mul", read, gate))
-    moved = body.add("Add", kept, entry)
-    last, every = graph.scan(body, moved, _initial(graph, slot, wfa.initial[:-1]), [decays, gates, entries])
+    half = m // 2 if factors.turns else 0
+    columns = [half, half, n - 2 * half] if factors.turns else [n]
+    stored = (("decay", "one"), ("gate", "nothing"), ("entry", "nothing"))
+    reading = _FACTORS + (_TURNING_DECAY if factors.turns else _PLAIN_DECAY)
+    reading += "".join(_STORED.replace("NAME", name).replace("NOTHING", nothing) for name, nothing in stored)
     table = wfa.read_out(np.eye(n + 1))  # F and f, centred over the classes
-    final, bias = graph.hold(table[:-1]), graph.hold(table[-1])
-    trace = graph.add("MatMul", _by_text(graph, every), final)
-    return graph.add("Add", graph.add("MatMul", last, final), bias), graph.add("Add", trace, bias)
-
-
-def _scaled(graph: GraphBuilder, weights: str) -> str:
-    """Weights scaled to sum 1 over the last axis; equal ones where all mass was lost."""
-    total = graph.add("ReduceSum", weights, graph.hold([-1]), keepdims=1)
-    lost = graph.add("LessOrEqual", total, graph.hold(np.float64(0)))
-    safe = graph.add("Where", lost, graph.hold(np.float64(1)), total)
-    classes = graph.add("Expand", graph.hold(np.float64(1)), graph.add("Shape", weights))
-    even = graph.add("Div", classes, graph.add("ReduceSum", classes, graph.hold([-1]), keepdims=1))
-    return graph.add("Where", lost, even, graph.add("Div", weights, safe))
+    return (
+        reading + _LINEAR_STEP,
+        {
+            "factors": np.vstack([factors.words[ids], np.zeros((1, factors.words.shape[1]), np.float32)]),
+            "expansion": factors.expansion.astype(np.float64),
+            "offset": factors.offset.astype(np.float64),
+            "columns": np.array([*columns, n - m, n]),
+            "largest": np.asarray(factors.decay, np.float64),
+            "quarter": np.asarray(np.pi / 2),  # not every runtime has a cosine in double precision
+            "gap": np.array([0, 0, m - 2 * half, 0, 0, 0]),  # nothing leads to the first layer
+            "links": wfa.links,
+            "start": wfa.initial[:-1],
+            "final": table[:-1],
+            "bias": table[-1],
+        },
+    )

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from wfalens.automaton.linear import Factors, LinearWFA, paired
 from wfalens.automaton.stochastic import StochasticWFA
@@ -46,7 +47,6 @@ _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 _SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
 _WORDS_AT_ONCE = 256
 _SIDE = 16  # columns of a block of weights in C
-_DENSE_ENOUGH = 1.25  # dense rows may be so much larger than sparse ones
 _MOST_IN_BLOCKS = 1 << 15  # bytes of matrices that C has as blocks
 _MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
 _READ_ROOM = 1.02  # of what is read of earlier layers, so that rounded sums have 31 bits
@@ -95,11 +95,9 @@ class Tables:
         arrays, n, one = self.arrays, self.numbers["states"], self.numbers["row_one"]
         weights = arrays["weights"].astype(np.int64)
         weights[weights == one - 1] = one if one == ROW_ONE[8] else one - 1
-        if self.numbers["dense"]:
-            return weights.reshape(-1, n, n)
-        rows = np.zeros((len(arrays["row_sizes"]), n), np.int64)
-        rows[np.repeat(np.arange(len(rows)), arrays["row_sizes"]), arrays["targets"]] = weights
-        return rows.reshape(-1, n, n)
+        starts = np.append(0, np.cumsum(arrays["row_sizes"], dtype=np.int64))
+        rows = sparse.csr_array((weights, arrays["targets"], starts), (len(starts) - 1, n))
+        return np.asarray(rows.toarray()).reshape(-1, n, n)
 
     @property
     def final_error(self) -> float:
@@ -227,9 +225,7 @@ class _StochasticTables:
             raise InputError(f"{n:,} states are too many to be exported", code="too-large")
         self.error: float | None = 0.0
         self._wfa, self._bits, self._lossy = wfa, bits, False
-        self._sizes: list[NDArray[Any]] = []
-        self._targets: list[NDArray[Any]] = []
-        self._weights: list[NDArray[Any]] = []
+        self._matrices = list[sparse.csr_array]()
         _, first, which = np.unique(wfa.row_set[asked], return_index=True, return_inverse=True)
         order = np.argsort(first)  # sets of rows, as words first use them
         place = np.full(len(first), -1)
@@ -242,12 +238,9 @@ class _StochasticTables:
             stored = np.minimum(rounded, (1 << bits) - 1).astype(_UNSIGNED[bits])
             for at, matrix in zip(some, stored, strict=True):
                 place[at] = found.setdefault(matrix.tobytes(), len(found))
-                if place[at] == len(self._sizes):
-                    there = matrix > 0
-                    self._sizes.append(there.sum(1))
-                    self._targets.append(np.nonzero(there)[1])
-                    self._weights.append(matrix[there])
-                    used += self._weights[-1].nbytes
+                if place[at] == len(self._matrices):
+                    self._matrices.append(sparse.csr_array(matrix))
+                    used += self._matrices[-1].data.nbytes
             if max_bytes is not None and used > max_bytes:
                 break
         entries = place[which]
@@ -257,24 +250,19 @@ class _StochasticTables:
         """Of the first entries."""
         n = self._wfa.states
         few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
-        weights = self._weights[:count]
+        stacked = sparse.vstack(self._matrices[:count], "csr")
         rows: Arrays = {
-            "row_sizes": np.concatenate(self._sizes[:count]).astype(few),
-            "matrix_starts": np.cumsum([0, *(len(each) for each in weights[:-1])]).astype(np.uint32),
-            "targets": np.concatenate(self._targets[:count]).astype(few),
-            "weights": np.concatenate(weights),
+            "row_sizes": np.diff(stacked.indptr).astype(few),
+            "matrix_starts": stacked.indptr[:-1:n].astype(np.uint32),
+            "targets": stacked.indices.astype(few),
+            "weights": stacked.data,
         }
-        dense_bytes = count * n * n * rows["weights"].itemsize
-        dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in rows.values())
         in_blocks = 4 * count * _pairs(n) * (n + -n % _SIDE)
-        if dense:
-            rows = dict.fromkeys(rows, np.zeros(0, few)) | {"weights": _dense(rows, n).ravel()}
         numbers = {
             "states": n,
             "row_one": ROW_ONE[self._bits],
             "state_one": STATE_ONE[self._bits],
             "lossy": int(self._lossy),
-            "dense": int(dense),
             "blocks": int(self._bits == BITS[0] and not self._lossy and in_blocks <= _MOST_IN_BLOCKS),
             "logit_bits": 0,
         }
@@ -283,14 +271,6 @@ class _StochasticTables:
             **rows,
             "final": (whole_rows(self._wfa.centres, FINAL_ONE // unit) * unit).astype(np.uint32).ravel(),
         }
-
-
-def _dense(sparse: Arrays, n: int) -> NDArray[Any]:
-    """Sparse rows written out; -> (entries, n, n)"""
-    row = np.repeat(np.arange(len(sparse["row_sizes"])), sparse["row_sizes"])
-    matrices = np.zeros((len(sparse["row_sizes"]), n), sparse["weights"].dtype)
-    matrices[row, sparse["targets"]] = sparse["weights"]
-    return matrices.reshape(-1, n, n)
 
 
 def _quadrature(wfa: WFA) -> tuple[Numbers, Arrays]:
@@ -360,7 +340,6 @@ class _LinearTables:
             "logit_bits": logit_bits,
             "state_one": _LINEAR_ONE,
             "lossy": 0,
-            "dense": 0,
             "row_one": 1,
             "first_shift": self._first_shift,
         }

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #define VECTORS 1
 #ifdef __clang__
-#define UNROLLED _Pragma("unroll")
+#define UNROLLED /* clang does so by itself */
 #else
 #define UNROLLED _Pragma("GCC unroll 64")
 #endif
@@ -19,7 +19,7 @@
 #define NO_CODE UINT32_MAX
 
 /* x / 2^bits, rounded down */
-static int64_t shifted(int64_t x, unsigned bits) { return x >= 0 ? x >> bits : ~(~x >> bits); }
+static int64_t shifted(int64_t x, unsigned bits) { return -1 >> 1 == -1 || x >= 0 ? x >> bits : ~(~x >> bits); }
 
 /* --- texts to code points */
 
@@ -582,15 +582,9 @@ static uint32_t weight_of(size_t entry, size_t i, size_t j) {
 #define TARGET(at, k) k
 #define WEIGHT(entry, i, at, k) weight_of(entry, i, k)
 #else
-#if WFA_DENSE
-#define ROW_START(entry) (entry) * WFA_STATES * WFA_STATES
-#define ROW_SIZE(entry, i) WFA_STATES
-#define TARGET(at, k) k
-#else
 #define ROW_START(entry) wfa_matrix_starts[entry]
 #define ROW_SIZE(entry, i) wfa_row_sizes[(entry) * WFA_STATES + (i)]
 #define TARGET(at, k) wfa_targets[at]
-#endif
 #define WEIGHT(entry, i, at, k) (wfa_sum)(wfa_weights[at] + (WFA_ROW_ONE == 256 && wfa_weights[at] == 255)) /* 255 is 256 */
 #endif
 

@@ -151,7 +151,7 @@ function bytesOf(code) {
   return code < 0x10000 ? [0xe0 | (code >> 12), third, last] : [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), third, last];
 }
 
-// entries of the words of a text, -1 for unknown ones; the array is used again
+// Reads a text: how many words it has. Their entries, -1 for unknown ones, stand in `entries` until the next text.
 function entryReader(numbers, arrays, split) {
   const { basic, word_seed: seed } = numbers,
     { plain } = arrays,
@@ -197,74 +197,67 @@ function entryReader(numbers, arrays, split) {
     }
     return count;
   }
-  return (text) => {
-    const count = plain.length > 0 ? quick(text) : -1;
-    return count < 0 ? Int32Array.from(split(text), entryOf) : entries.subarray(0, count);
+  return {
+    at: (place) => entries[place],
+    read(text) {
+      const count = plain.length > 0 ? quick(text) : -1;
+      if (count >= 0) return count;
+      const words = split(text);
+      if (words.length > entries.length) entries = new Int32Array(2 * words.length);
+      words.forEach((word, at) => (entries[at] = entryOf(word)));
+      return words.length;
+    },
   };
 }
 
-// --- outputs: vector·table
+// --- outputs
 
-function products(vector, table, rows, columns) {
-  const sums = [];
+// the sums become vector·table
+function multiply(vector, table, rows, sums) {
+  const columns = sums.length;
   for (let c = 0; c < columns; c += 1) {
     let sum = 0;
-    for (let i = 0; i < rows; i += 1) sum += vector[i] * table[i * columns + c];
-    sums.push(sum);
+    for (let i = 0, at = c; i < rows; i += 1, at += columns) sum += vector[i] * table[at];
+    sums[c] = sum;
   }
-  return sums;
+}
+
+function placeOfLargest(sums) {
+  let best = 0;
+  for (let c = 1; c < sums.length; c += 1) if (sums[c] > sums[best]) best = c;
+  return best;
 }
 
 // --- stochastic kinds: a distribution of whole numbers that sum to `state_one`
 
-// Rows as targets and weights, one after the other. Of 8 bits, 255 stands for 256.
-function sparseRows({ states: n, row_one: one, dense }, { weights, targets, row_sizes: sizes, matrix_starts: starts }) {
-  const whole = one === 256 ? Uint16Array.from(weights, (weight) => weight + (weight === 255)) : weights;
-  if (!dense) return { weights: whole, targets, start: (entry) => starts[entry], size: (row) => sizes[row] };
-  return {
-    weights: whole,
-    targets: Uint16Array.from(weights, (_, at) => at % n),
-    start: (entry) => entry * n * n,
-    size: () => n,
-  };
-}
-
-// Of small matrices of 8 bits, two columns stand in one number, so that a product makes both.
-function quickStep({ states: n, state_one: total, row_one: one }, { weights, targets, start, size }, entries) {
-  const SECOND_COLUMN = 2 ** 23,
-    pairs = (n + 3) >> 2, // of such numbers
-    packed = new Float64Array(entries * pairs * 2 * n);
-  for (let entry = 0; entry < entries; entry += 1)
-    for (let i = 0, at = start(entry); i < n; i += 1) {
-      const place = (column) => ((entry * pairs + (column >> 2)) * n + i) * 2 + ((column >> 1) & 1);
-      packed[place(0)] -= one; // what column 0 lacks is what rounding took
-      for (let k = size(entry * n + i); k > 0; k -= 1, at += 1)
-        packed[place(targets[at])] += weights[at] * (targets[at] & 1 ? SECOND_COLUMN : 1);
-    }
+// d -> d·E for small matrices of 8 bits: one loop over all that is not 0
+function quickStep({ states: n, state_one: total, row_one: one }, { targets, row_sizes: sizes, matrix_starts: starts }, weights) {
+  const sources = new Uint8Array(targets.length),
+    sums = new Int32Array(n);
+  for (let row = 0, at = 0; row < sizes.length; row += 1) {
+    sources.fill(row % n, at, at + sizes[row]);
+    at += sizes[row];
+  }
+  const ends = [...starts.subarray(1), targets.length];
   return (d, entry, after) => {
-    for (let pair = 0, at = entry * pairs * 2 * n; pair < pairs; pair += 1) {
-      let left = pair === 0 ? total * one : 0,
-        right = 0;
-      for (let i = 0; i < n; i += 1, at += 2) {
-        left += d[i] * packed[at];
-        right += d[i] * packed[at + 1];
-      }
-      const second = (left / SECOND_COLUMN) | 0,
-        fourth = (right / SECOND_COLUMN) | 0;
-      after[4 * pair] = (left - second * SECOND_COLUMN) >> 8;
-      after[4 * pair + 1] = second >> 8;
-      after[4 * pair + 2] = (right - fourth * SECOND_COLUMN) >> 8;
-      after[4 * pair + 3] = fourth >> 8;
+    let mass = 0;
+    for (let i = 0; i < n; i += 1) {
+      mass += d[i];
+      sums[i] = 0;
     }
+    sums[0] = (total - mass) * one;
+    for (let k = starts[entry], end = ends[entry]; k < end; k += 1)
+      sums[targets[k]] += Math.imul(d[sources[k]], weights[k]);
+    for (let j = 0; j < n; j += 1) after[j] = sums[j] >> 8;
   };
 }
 
 function stochastic(numbers, arrays) {
   const { states: n, classes, free_classes: free, state_one: total, row_one: one, blocks, lossy } = numbers,
     { final } = arrays;
-  const rows = sparseRows(numbers, arrays),
-    { weights, targets } = rows,
-    sums = new Float64Array(n);
+  const { targets, row_sizes: sizes, matrix_starts: starts } = arrays,
+    sums = new Float64Array(n),
+    weights = one === 256 ? Uint16Array.from(arrays.weights, (weight) => weight + (weight === 255)) : arrays.weights; // 255: 256
   // what rounding took of the state, which goes to state 0 with the next word
   function missing(d) {
     if (lossy) return 0;
@@ -276,17 +269,16 @@ function stochastic(numbers, arrays) {
   function step(d, entry, after) {
     sums.fill(0);
     sums[0] = missing(d) * one;
-    for (let i = 0, at = rows.start(entry); i < n; i += 1) {
+    for (let i = 0, at = starts[entry]; i < n; i += 1) {
       const mass = d[i],
-        end = at + rows.size(entry * n + i);
+        end = at + sizes[entry * n + i];
       if (mass > 0) for (let k = at; k < end; k += 1) sums[targets[k]] += mass * weights[k];
       at = end;
     }
     for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
   }
-  const entries = numbers.dense ? weights.length / (n * n) : arrays.matrix_starts.length;
   return {
-    initial: Float64Array.from({ length: n + (-n & 3) }, (_, at) => (at === 0 ? total : 0)),
+    initial: (blocks ? Int32Array : Float64Array).from({ length: n }, (_, at) => (at === 0 ? total : 0)),
     changeOne: 1,
     // change·column in parts of 2^26
     dot(changes, at, columns, c) {
@@ -294,11 +286,11 @@ function stochastic(numbers, arrays) {
       for (let i = 0; i < n; i += 1) sum += changes[at + i] * columns[i * free + c];
       return Math.floor(sum / (total / 16));
     },
-    step: blocks ? quickStep(numbers, rows, entries) : step,
+    step: blocks ? quickStep(numbers, arrays, weights) : step,
     // columns -> E·columns; those of different classes stand side by side
     back(columns, entry, before) {
-      for (let i = 0, at = rows.start(entry); i < n; i += 1) {
-        const end = at + rows.size(entry * n + i);
+      for (let i = 0, at = starts[entry]; i < n; i += 1) {
+        const end = at + sizes[entry * n + i];
         for (let c = 0; c < free; c += 1) {
           let sum = 0;
           for (let k = at; k < end; k += 1) sum += weights[k] * columns[targets[k] * free + c];
@@ -315,16 +307,18 @@ function stochastic(numbers, arrays) {
       for (let j = 0; j < n; j += 1) mass += d[j];
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
-    weights(d) {
+    weights(d, sums) {
+      multiply(d, final, n, sums);
       const lost = missing(d);
-      return products(d, final, n, classes).map((sum, c) => sum + lost * final[c]);
+      if (lost > 0) for (let c = 0; c < classes; c += 1) sums[c] += lost * final[c];
     },
-    probabilities(sums) {
-      const parts = sums.map((sum) => Math.floor(sum / total)),
-        all = parts.reduce((a, b) => a + b, 0);
-      return lossy ? parts.map((part) => Math.floor(all > 0 ? (part * ONE) / all : ONE / classes)) : parts;
+    // whole parts of ONE; returns whether there are any
+    probabilities(sums, parts) {
+      let all = 0;
+      for (let c = 0; c < classes; c += 1) all += parts[c] = Math.floor(sums[c] / total);
+      if (lossy) for (let c = 0; c < classes; c += 1) parts[c] = Math.floor(all > 0 ? (parts[c] * ONE) / all : ONE / classes);
+      return all > 0;
     },
-    decided: (sums) => sums.some((sum) => sum >= total),
   };
 }
 
@@ -445,18 +439,18 @@ function linear(numbers, arrays) {
     },
     columns: () => Float64Array.from({ length: free * states }, (_, at) => 16 * final[(at % states) * classes + Math.floor(at / states)]),
     rescale: () => {},
-    weights: (x) => products(x, final, states, classes),
+    weights: (x, sums) => multiply(x, final, states, sums),
     // the softmax, to the base of 2
-    probabilities(sums) {
-      const most = Math.max(...sums);
-      const parts = sums.map((sum) => {
-        const gap = Math.min(40 * 2 ** 20, Math.floor((most - sum) / 2 ** (32 - logitBits)));
-        return halved(Math.floor((gap * 6051102) / 2 ** 20)); // log2(e) in parts of ONE
-      });
-      const all = parts.reduce((a, b) => a + b, 0);
-      return parts.map((part) => Math.floor((part * ONE) / all));
+    probabilities(sums, parts) {
+      const most = sums[placeOfLargest(sums)];
+      let all = 0;
+      for (let c = 0; c < classes; c += 1) {
+        const gap = Math.min(40 * 2 ** 20, Math.floor((most - sums[c]) / 2 ** (32 - logitBits)));
+        all += parts[c] = halved(Math.floor((gap * 6051102) / 2 ** 20)); // log2(e) in parts of ONE
+      }
+      for (let c = 0; c < classes; c += 1) parts[c] = Math.floor((parts[c] * ONE) / all);
+      return true;
     },
-    decided: () => true,
   };
 }
 
@@ -511,71 +505,78 @@ function automaton(tables) {
   const { numbers, class_names: classes } = tables;
   const arrays = Object.fromEntries(Object.entries(tables.arrays).map(([name, array]) => [name, decoded(array)]));
   const split = tokenizer(numbers, arrays),
-    found = entryReader(numbers, arrays, split);
+    words = entryReader(numbers, arrays, split);
   const kind = numbers.linear ? linear(numbers, arrays) : stochastic(numbers, arrays);
   const valueOne = 2 ** (50 - numbers.logit_bits);
 
-  // those words that are read, where texts are cut
-  function kept(all) {
-    const most = numbers.max_length;
-    if (most === 0 || all.length <= most) return all;
-    return numbers.keeps_end ? all.slice(-most) : all.slice(0, most);
+  // those words that are read, where texts are cut: the first, and the one behind the last
+  function kept(count) {
+    const most = numbers.max_length || count,
+      first = numbers.keeps_end ? Math.max(0, count - most) : 0;
+    return [first, Math.min(count, first + most)];
   }
-  const tokens = (text) => kept(split(text));
-  function entriesOf(text) {
-    const entries = kept(found(text));
-    for (let t = 0; t < entries.length; t += 1)
-      if (entries[t] < 0) {
-        if (numbers.closed) throw new RangeError('the alphabet is closed and lacks a word');
-        entries[t] = 0; // that of unknown words
-      }
-    return entries;
+  function tokens(text) {
+    const all = split(text);
+    return all.slice(...kept(all.length));
   }
+  function entry(place) {
+    const found = words.at(place);
+    if (found < 0 && numbers.closed) throw new RangeError('the alphabet is closed and lacks a word');
+    return found < 0 ? 0 : found; // that of unknown words
+  }
+  const sums = new Float64Array(classes.length);
   function answer(state) {
-    const sums = kind.weights(state);
-    const index = kind.decided(sums) ? sums.indexOf(Math.max(...sums)) : -1;
-    const probabilities = kind.probabilities(sums).map((part) => part / ONE);
+    const probabilities = classes.map(() => 0);
+    kind.weights(state, sums);
+    const index = kind.probabilities(sums, probabilities) ? placeOfLargest(sums) : -1;
+    for (let c = 0; c < classes.length; c += 1) probabilities[c] /= ONE;
     return { label: index < 0 ? null : classes[index], index, probabilities };
   }
   const states = [kind.initial.slice(), kind.initial.slice()];
-  function last(entries, each = () => {}) {
-    states[0].set(kind.initial);
-    each(states[0]);
-    for (let t = 0; t < entries.length; t += 1) {
-      const after = states[1 - (t & 1)];
-      kind.step(states[t & 1], entries[t], after);
+  // the state after the last word that is read
+  function last(text, each = null) {
+    const [first, end] = kept(words.read(text));
+    let [state, after] = states;
+    state.set(kind.initial);
+    if (each) each(state);
+    for (let t = first; t < end; t += 1) {
+      kind.step(state, entry(t), after);
       kind.rescale(after);
-      each(after);
+      [state, after] = [after, state];
+      if (each) each(state);
     }
-    return states[entries.length & 1];
+    return state;
   }
   return {
     classes,
     unit: tables.unit,
     tokens,
     // the class of a text, its number, and the probabilities of all classes
-    predict: (text) => answer(last(entriesOf(text))),
+    predict: (text) => answer(last(text)),
     // the probabilities before the first word and after every word
     trace(text) {
-      const words = tokens(text),
+      const read = tokens(text),
         probabilities = [];
-      last(entriesOf(text), (state) => probabilities.push(answer(state).probabilities));
-      const known = Array.from(kept(found(text)), (entry) => entry >= 0),
-        cut = numbers.max_length > 0 && split(text).length > words.length;
-      return { words, known, probabilities, cut };
+      last(text, (state) => probabilities.push(answer(state).probabilities));
+      const count = words.read(text),
+        [first] = kept(count),
+        known = read.map((_, at) => words.at(first + at) >= 0);
+      return { words: read, known, probabilities, cut: count > read.length };
     },
     // for every word its Shapley value for every class; an absent word is deleted, or read as unknown
     explain(text, absence = 'delete') {
-      const words = tokens(text);
-      if (words.length > numbers.most_explained)
-        throw new RangeError(`a text of ${words.length} words is too long to explain word by word`);
+      const read = tokens(text);
+      if (read.length > numbers.most_explained)
+        throw new RangeError(`a text of ${read.length} words is too long to explain word by word`);
       const absent = { delete: null, unknown: 0 }[absence];
       if (absent === undefined) throw new RangeError(`unknown absence ${absence}`);
-      const values = shapley(kind, numbers, arrays, entriesOf(text), absent);
+      const [first] = kept(words.read(text)),
+        entries = read.map((_, at) => entry(first + at)),
+        values = shapley(kind, numbers, arrays, entries, absent);
       return {
-        words,
+        words: read,
         unit: tables.unit,
-        values: words.map((_, t) => classes.map((_, c) => values[t * classes.length + c] / valueOne)),
+        values: read.map((_, t) => classes.map((_, c) => values[t * classes.length + c] / valueOne)),
       };
     },
   };
