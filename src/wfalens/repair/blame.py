@@ -7,7 +7,7 @@ how alike the readable automaton's states are before them.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -200,10 +200,8 @@ class _TrainingSet:
 
     def __init__(self, readable: StochasticWFA, train: Corpus, labels: NDArray[np.int64]) -> None:
         worded, ids = readable.encoder.encode(train.texts).nonempty()
-        rows, shape = worded[ids.item_of_value()], (len(train), len(readable.word_counts))
-        self.labels = labels
-        self.words = sparse.csr_array((np.ones(len(rows)), (rows, ids.values)), shape)  # (texts, V)
-        self.words.data[:] = 1.0  # however often a text holds a word
+        rows = worded[ids.item_of_value()]
+        self.labels, self.words = labels, _words_of(readable, train)
         self.places = _places(Walks.of(readable, ids), rows, len(train), np.ones(len(rows)))
 
     def shares(self, walks: Walks, weights: NDArray[np.float64], predicted: NDArray[np.int64]) -> sparse.csr_array:
@@ -246,31 +244,33 @@ def _places(walks: Walks, rows: NDArray[np.int64], texts: int, scale: NDArray[np
 
 def spurious_words(wfa: WFA, train: Corpus, nearness: Nearness, top: int = 20) -> list[SpuriousWord]:
     """Words whose influence on a class exceeds that of near words most, and which the training set teaches."""
-    labels, scores = train.labels_in(wfa.class_names), influence(wfa, min_count=_FEWEST)
+    names, vocabulary, scores = wfa.class_names, wfa.encoder.vocabulary, influence(wfa, min_count=_FEWEST)
+    holders, labels = _words_of(wfa, train), train.labels_in(names)
+    texts = np.stack([holders[labels == label].sum(0) for label in range(len(names))])  # (C, V)
     row_of = {word: row for row, word in enumerate(scores.words)}
     pairs = nearness.pairs([word for word in scores.words if word in nearness])
-    near: dict[str, list[int]] = {}
+    near = defaultdict[str, list[int]](list)
     for first, second in zip(pairs.first, pairs.second, strict=True):
         other = row_of.get(nearness.words[int(second)])
-        if other is not None:
-            near.setdefault(nearness.words[int(first)], []).append(other)
-    ids = wfa.encoder.encode(train.texts)
-    text_of = ids.item_of_value()
-    excess = {}
+        near[nearness.words[int(first)]] += [] if other is None else [other]
+    found = []
     for word, others in near.items():
-        if len(others) >= _NEAR:
-            gap = scores.scores[row_of[word]] - scores.scores[others].mean(0)
-            excess[word] = int(gap.argmax()), float(gap.max())
-    result: list[SpuriousWord] = []
-    for word in sorted(excess, key=lambda word: (excess[word][1], word), reverse=True):
-        if len(result) == top:
-            break
-        best, gap_of_best = excess[word]
-        texts = np.unique(text_of[ids.values == wfa.encoder.vocabulary.id_of(word)])
-        if len(texts) >= _FEWEST:
-            own, share = float(scores.scores[row_of[word]][best]), float((labels[texts] == best).mean())
-            result.append(SpuriousWord(word, wfa.class_names[best], own, own - gap_of_best, len(texts), share))
-    return result
+        held = texts[:, vocabulary.id_of(word)]
+        if len(others) >= _NEAR and held.sum() >= _FEWEST:
+            own, usual = scores.scores[row_of[word]], scores.scores[others].mean(0)
+            best = int((own - usual).argmax())
+            share = float(held[best] / held.sum())
+            found.append(SpuriousWord(word, names[best], float(own[best]), float(usual[best]), int(held.sum()), share))
+    return sorted(found, key=lambda each: (each.influence - each.near_influence, each.word), reverse=True)[:top]
+
+
+def _words_of(wfa: WFA, train: Corpus) -> sparse.csr_array:
+    """Which words each training text holds, however often; (texts, V)"""
+    worded, ids = wfa.encoder.encode(train.texts).nonempty()
+    rows, shape = worded[ids.item_of_value()], (len(train), len(wfa.encoder.vocabulary))
+    found = sparse.csr_array((np.ones(len(rows)), (rows, ids.values)), shape)
+    found.data[:] = 1.0
+    return found
 
 
 def diagnose(

@@ -278,12 +278,10 @@ def plan_repair(
     if others:
         causes = blame(wfa, model, train, errors_of(model, texts))
         steps += plan_for(causes, model, options, pool=pool, seed=seed).steps
-    if not steps and not others:
-        raise InputError(f"no label is doubted by {options.least_doubt:g} or more: lower it", code="empty-plan")
     if not steps:
         raise InputError(
-            "there is nothing to repair: no word that the training set teaches turned many of the errors; give errors "
-            "of one kind, or another way to repair",
+            f"there is nothing to repair: no label is doubted by {options.least_doubt:g} or more, or no word that the "
+            "training set teaches turned many of the errors; give errors of one kind, or another way to repair",
             code="empty-plan",
         )
     return Plan(tuple(steps))
