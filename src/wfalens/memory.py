@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wfalens.errors import InputError
 
 _ALWAYS_ALLOWED, _TIMES_STORED = 1 << 30, 1000  # bytes that anything may take in use, and that each stored byte may
 _FOR_LIBRARIES = 1 << 29  # bytes that importing torch or keras takes
+_MMAP_THRESHOLD, _LARGE = -3, 1 << 22  # a parameter of glibc's malloc, and bytes
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30}
 
 
@@ -87,6 +89,12 @@ def free() -> int | None:
         return None
     found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
     return int(found[0]) * 1024 if found else None
+
+
+def return_large_arrays() -> None:
+    """From now on, give large arrays back to the system when they are freed: glibc keeps some for every thread."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
 def resident_with_children() -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.kernels.layers import Layers, in_blocks, layered_states, packed_links, partners
+from wfalens.automaton.kernels.layers import LANES, Layers, in_blocks, layered_states, packed_links, partners
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
@@ -17,7 +17,7 @@ from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 from wfalens.validation import Bounds, real
 
-_TOKENS_AT_ONCE = 1 << 16
+_TOKENS_AT_ONCE, _WORDS_AT_ONCE = 1 << 13, 1 << 10
 
 
 class Factors(NamedTuple):
@@ -136,17 +136,16 @@ class LinearWFA(WFA):
         bounds. Of a pair that turns, all of this is about its length.
         """
         n, m = self.states - 1, self.factors.width
-        words = np.arange(UNKNOWN, len(self.word_counts), dtype=np.int32)  # padding changes nothing
-        decay, gate, entry = (part.astype(np.float64) for part in self.layers.parts(words))
         bounds, links = np.abs(self.initial[:-1]), np.abs(self.factors.links.astype(np.float64))
         if self.factors.turns:
             bounds[:m] = paired(bounds[:m])
         for layer in range(0, n, m):
             here = slice(layer, layer + m)
-            inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
-            kept = np.abs(decay[:, here])
+            steps = self.layers.layer(layer // m)[:, UNKNOWN:]  # padding changes nothing
+            decay, gate, entry = steps.astype(np.float64)
+            inputs, kept = np.abs(entry) + np.abs(gate) * (bounds[:layer] @ links[:layer, here]), np.abs(decay)
             if layer == 0 and self.factors.turns:
-                inputs, kept = paired(inputs), np.hypot(kept, gate[:, here])
+                inputs, kept = paired(inputs), np.hypot(kept, gate)
             bounds[here] = np.maximum(bounds[here], (inputs / (1 - kept)).max(0))
         return frozen(bounds)
 
@@ -228,12 +227,14 @@ class LinearWFA(WFA):
     def layers(self) -> Layers:
         """The factors as the kernel reads them, made on first use; padding reads as nothing."""
         m, factors = self.factors.width, self.factors
-        described = factors.words.astype(np.float64) @ factors.expansion + factors.offset
-        parts = [part.astype(np.float32) for part in steps_of(described, factors)]
-        for part, nothing in zip(parts, (1, 0, 0), strict=True):
-            part[PADDING] = nothing
-        table = np.stack([in_blocks(part, m) for part in parts], 2)
         links, start = packed_links(factors.links, m), in_blocks(self.initial[:-1], m)
+        table = np.empty((len(factors.words), len(start), 3, LANES), np.float32)
+        for first in range(0, len(factors.words), _WORDS_AT_ONCE):  # in double precision only some at a time
+            described = factors.words[first : first + _WORDS_AT_ONCE].astype(np.float64) @ factors.expansion
+            for at, part in enumerate(steps_of(described + factors.offset, factors)):
+                table[first : first + len(part), :, at] = in_blocks(part, m)
+        for at, nothing in enumerate((1, 0, 0)):
+            table[PADDING, :, at] = in_blocks(np.full(len(factors.start), nothing), m)
         return Layers(table, links, start.astype(np.float64), m)
 
     @cached_property

@@ -94,7 +94,7 @@ def most_probing(model: PrefixClassifier, prefixes: int, words: int, longest: in
     """What reading so many words after so many prefixes asks at most; `longest` is the length of a prefix at most."""
     if asks_every_prefix(model):
         return prefixes * words
-    calls = -(-words // words_in_a_call(prefixes))
+    calls = -(-words // words_in_a_call(model, prefixes))
     return prefixes * (words + calls * longest)
 
 

@@ -17,8 +17,9 @@ from wfalens.errors import InputError, WfalensWarning
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
 from wfalens.extraction.held_out import BALANCES, LABEL, shortfall
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
-from wfalens.extraction.selection import extract_best
+from wfalens.extraction.selection import MANY_CLASSES, extract_best
 from wfalens.extraction.stochastic.paper import StateMethod
+from wfalens.memory import return_large_arrays
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import unknown_words
 from wfalens.models.contract import PrefixClassifier, is_language_model
@@ -105,6 +106,8 @@ def extract(
         deadline=Deadline(None if time is None else seconds_of(time)),
     )
     run = run or RunConfig()
+    if len(model.class_names) > MANY_CLASSES:
+        return_large_arrays()
     with shown(progress):
         if isinstance(texts, TextFiles):
             return _from_files(texts, method, run, request)

@@ -149,8 +149,9 @@ def fit_predict(fit_table: csr_array, labels: NDArray[np.int64], table: csr_arra
     if len(present) == 1:
         result[:, present[0]] = 1
         return result
-    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(fit_table, labels)
-    result[:, model.classes_] = model.predict_proba(table)
+    seen = np.unique(fit_table.indices)  # the others have no weight
+    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(fit_table[:, seen], labels)
+    result[:, model.classes_] = model.predict_proba(table[:, seen])
     return result
 
 

@@ -18,7 +18,7 @@ from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.method import AnsweredTexts
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
-from wfalens.extraction.states import cut_out, prefix_lengths
+from wfalens.extraction.states import MOST_OUTPUTS, cut_out, prefix_lengths
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import asks_every_prefix, output_traces
@@ -27,6 +27,7 @@ from wfalens.text.vocabulary import UNKNOWN
 
 _CUT = 0.1  # share of the texts that end at a random word: beginnings are texts, too
 _HIDDEN = 0.5  # share of the words seen once that an automaton reads as `<unk>`, where its model reads any word
+_TIMES_KEPT = 2  # the outputs that are compared at a time, of all batches that are used again
 _SHORT = 24  # words; a beginning more is asked of a text that is twice as long, and so on
 
 
@@ -81,6 +82,7 @@ class PerturbedBatches:
     ) -> None:
         self.model, self.ids, self.config, self.seed, self.budget = model, ids, config, seed, budget
         self.shown, self.deadline = ids if shown is None else shown, deadline
+        self.tokens = min(config.tokens, MOST_OUTPUTS // len(model.class_names))
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
         self.asks_texts = asks_every_prefix(model)
         self.reads_texts = isinstance(model, BlackBoxClassifier) and model.reads_texts
@@ -98,7 +100,7 @@ class PerturbedBatches:
 
     def numbered(self, number: int) -> TrainingBatch:
         if self._paid is None:
-            return self._drawn(number, self.config.tokens)
+            return self._drawn(number, self.tokens)
         batches, tokens = self._paid
         if number % batches not in self._kept and not (self._kept and self.deadline.is_over):
             try:
@@ -123,11 +125,12 @@ class PerturbedBatches:
         left = self.budget.left()
         if left is None:
             return None
-        size, longest = min(self.config.tokens, len(self.ids.values)), int(self.ids.lengths.max())
+        size, longest = min(self.tokens, len(self.ids.values)), int(self.ids.lengths.max())
         per_token = (1 + beginnings(self.ids.lengths)).sum() / len(self.ids.values) if self.asks_texts else 1.0
         cost = int((size + longest) * per_token) + 1  # a batch ends with a whole text
         if left >= cost:
-            return min(self.config.passes, left // cost), self.config.tokens
+            kept = max(1, _TIMES_KEPT * MOST_OUTPUTS // len(self.model.class_names) // cost)
+            return min(self.config.passes, left // cost, kept), self.tokens
         if left <= 2 * longest * per_token:
             with self.budget.recording_errors():
                 raise TooFewQueriesError(

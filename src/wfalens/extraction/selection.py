@@ -1,5 +1,7 @@
 """The choice of the kind: several are extracted, and the most faithful on held-out texts answers.
 
+On few held-out texts small differences are chance: the linear one answers unless another one is clearly more faithful.
+
 A readable automaton is extracted first, then a linear one. Both are fitted to the same nine tenths of the texts, and
 compared on the others. Only where the linear one is not clearly good, rows are fitted for every word, and rows for more
 classes of words than a page holds. Of a language model, whose symbols are few, a stochastic one with as many states as
@@ -8,6 +10,7 @@ pay is always tried. The readable one goes with whichever is chosen, attached to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
@@ -22,12 +25,13 @@ from wfalens.errors import InputError
 from wfalens.extraction import held_out
 from wfalens.extraction.cost_estimate import ask_held_out, say_cost
 from wfalens.extraction.deadline import INTERRUPT, Deadline, Stop
-from wfalens.extraction.held_out import DIVERGENCE, LABEL, Rates
+from wfalens.extraction.held_out import CONSISTENCY, DIVERGENCE, LABEL, Rates
 from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.method import AnsweredTexts, Method, Request
+from wfalens.extraction.perturbation import random_part
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, call_limit, query_limit
 from wfalens.extraction.readable.readable_options import Readable
-from wfalens.extraction.states import TooFewOutputsError
+from wfalens.extraction.states import MOST_OUTPUTS, TooFewOutputsError
 from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.threads import model_threads_limited
@@ -37,7 +41,7 @@ _TIMES_READ = 5  # the texts at most, for all kinds together: the held-out ones,
 _GOOD = 0.9  # CR of a linear automaton beside which no other kind is tried
 # of the queries and time that are left; the next kind, if there is one, has the rest
 _READABLE_SHARE, _LINEAR_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2, 1 / 2
-_MOST_OUTPUTS = 100_000_000  # numbers that a language model says of all prefixes of the texts
+MANY_CLASSES = 100  # rows of their own for every word in as many states take too long and too much memory
 _FAITHFUL_TIME = 0.7  # share of the time for the linear automaton of a model that pays for every call
 _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 
@@ -91,12 +95,22 @@ def extract_best(request: Request, candidates: CandidateMethods | None = None) -
     if next_symbol:
         search.attempt(STOCHASTIC, candidates.stochastic)
         search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
+    elif len(model.class_names) > MANY_CLASSES:
+        search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "there are too many classes")
     elif search.linear_is_good:
         search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
     else:
         search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
         search.attempt(SHARED, candidates.shared)
     return search.chosen()
+
+
+def best_kind(found: Mapping[str, Rates], texts: int, aim: str) -> str:
+    """The most faithful kind on so many texts; of a classifier the linear one, unless another is clearly better."""
+    best = list(found)[held_out.select_best(list(found.values()), texts, aim)]
+    if aim == CONSISTENCY and LINEAR in found and not held_out.gains(found[best], [found[LINEAR]], texts):
+        return LINEAR
+    return best
 
 
 class _Search:
@@ -152,14 +166,11 @@ class _Search:
         self.found[kind] = Candidate(kind, wfa, *held_out.rates(wfa, self.held, self.targets), by_class)
 
     def _learned_by(self, kind: str) -> NDArray[np.int64]:
-        """The numbers of the texts that a kind is made from; of a language model, what fits into memory as outputs."""
+        """The numbers of the texts that a kind is made from; the outputs of all their prefixes must fit into memory."""
         if kind != STOCHASTIC:
             return np.arange(len(self.request.ids))
-        if self.aim != DIVERGENCE:
-            return self.known
-        order = np.random.default_rng(0).permutation(self.known)
-        fits = np.cumsum(self.request.ids.lengths[order]) <= _MOST_OUTPUTS // len(self.model.class_names)
-        return np.sort(order[: max(2, int(fits.sum()))])
+        most, ids = MOST_OUTPUTS // len(self.model.class_names), self.request.ids.take(self.known)
+        return self.known[random_part(ids, most, np.random.default_rng(0))]
 
     def _part(self, kind: str, share: float, time_share: float) -> Request:
         """The request for one method: a share of the queries and of the time that is left.
@@ -194,8 +205,8 @@ class _Search:
             raise self.refusals[0]
         found = list(self.found.values())
         # where texts are balanced, classes count alike
-        compared = found if self.balance is None else [Rates(each.mean_cr, each.jsd) for each in found]
-        best = found[held_out.select_best(compared, len(self.held), self.aim)]
+        rates = {each.kind: Rates(each.cr if self.balance is None else each.mean_cr, each.jsd) for each in found}
+        best = self.found[best_kind(rates, len(self.held), self.aim)]
         page = self.found.get(READABLE, best).wfa
         wfa = best.wfa.with_readable(page) if page is not best.wfa and isinstance(page, StochasticWFA) else best.wfa
         tried = [{name: value for name, value in vars(each).items() if name != "wfa"} for each in found]

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError, ModelError
+from wfalens.extraction.perturbation import random_part
 from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
 from wfalens.jit import njit
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
@@ -37,16 +38,19 @@ from wfalens.threads import in_parallel, passes_of_model
 
 MOST_ASKED = 4  # continuations behind every prefix
 EMPTY_TEXT = Ragged(np.zeros(0, np.int32), np.zeros(2, np.int64))
+MOST_OUTPUTS = 1 << 25  # numbers that a model says of all prefixes that are compared at a time
 _PREFIXES_PER_CALL = 20_000
 _SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
 _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
+_COMPONENTS = 64  # of what follows, at most
 
 
 class View(Protocol):
     """Maps outputs, and internal states where it needs them, to points."""
 
-    needs_states: ClassVar[bool]
+    @property
+    def needs_states(self) -> bool: ...
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         # (N, C), (N, width) -> (N, D)
@@ -141,8 +145,9 @@ class LookAhead:
             return cls(
                 np.zeros(width, np.float32), np.eye(width, dtype=np.float32) / np.sqrt(np.float32(number)), asked
             )
-        prefixes = prefixes_to(ids, rng.choice(len(ids.values), min(_SAMPLE, len(ids.values)), replace=False))
         length = min(_CONTINUATION, len(ids.values))
+        sample = _SAMPLE if _CONTINUATIONS * length * len(model.class_names) < _SAMPLE else _SAMPLE // 2
+        prefixes = prefixes_to(ids, rng.choice(len(ids.values), min(sample, len(ids.values)), replace=False))
         budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
         states = states_after(model, prefixes)
         starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
@@ -187,31 +192,43 @@ def _futures(
             yield outputs
 
 
-def principal(tables: Iterable[NDArray[np.float32]], number: int, components: int) -> NDArray[np.float64]:
+class Principal(NamedTuple):
+    """Principal components, those of the largest variance first."""
+
+    variances: NDArray[np.floating]  # (k,)
+    directions: NDArray[np.floating]  # (D, k)
+
+
+def principal_axes(products: NDArray[np.floating], most: int) -> Principal:
+    """Of a table whose columns have these products with each other, which are overwritten; (D, D)"""
+    from scipy.linalg import eigh
+
+    kept = [max(0, len(products) - most), len(products) - 1]
+    values, vectors = eigh(products, subset_by_index=kept, overwrite_a=True)
+    return Principal(values[::-1], vectors[:, ::-1])
+
+
+def principal(tables: Iterable[NDArray[np.float32]], number: int, components: int) -> NDArray[np.floating]:
     """The rows of so many tables side by side, centred, by their principal components; (N, C) each -> (N, components)
 
     Squared distances are means over the tables. The tables are not kept where they are wider than long.
     """
-    from scipy.linalg import eigh
-
     tables = iter(tables)
     first = next(tables)
     if len(first) > number * first.shape[1]:
-        whole = np.hstack([first, *tables]).astype(np.float64) / np.sqrt(number)
+        whole = np.hstack([first, *tables]) / np.sqrt(np.float32(number))
         whole -= whole.mean(0)
-        width = whole.shape[1]
-        _, directions = eigh(whole.T @ whole, subset_by_index=[max(0, width - components), width - 1])
-        return np.asarray(whole @ directions[:, ::-1])
+        return np.asarray(whole @ principal_axes(whole.T @ whole, components).directions)
     products = np.zeros((len(first), len(first)))
     for table in chain([first], tables):
         centred = table - table.mean(0)
         products += centred @ centred.T
-    kept = min(components, len(first))
-    values, vectors = eigh(products / number, subset_by_index=[len(first) - kept, len(first) - 1])
-    return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
+    products /= number
+    found = principal_axes(products, components)
+    return np.asarray(found.directions * np.sqrt(found.variances.clip(0)))
 
 
-def _regression(known: NDArray[np.floating], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+def _regression(known: NDArray[np.floating], targets: NDArray[np.floating]) -> NDArray[np.float64]:
     """B that makes `known·B` nearest to the targets; known, centred: (N, a), targets: (N, b) -> (a, b)"""
     table = known.astype(np.float64)
     damping = (_RIDGE * len(table) * float(table.var()) + _LEAST_RIDGE) * np.eye(table.shape[1])
@@ -289,6 +306,12 @@ def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequenc
         progress.advance(len(part.values))
     progress.finish()
     return [PrefixOutputs(ids, outputs, table) for table in points]
+
+
+def that_fit(ids: Ragged[np.int32], classes: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    """The texts or, where the outputs of so many classes for all prefixes would fill the memory, a random part."""
+    most = MOST_OUTPUTS // classes
+    return ids if len(ids.values) <= most else ids.take(random_part(ids, most, rng))
 
 
 def prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
@@ -396,7 +419,7 @@ class Clusters:
     ) -> View:
         if self.name == Outputs.name:
             return Outputs()
-        return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
+        return LookAhead.learned(model, ids, min(len(model.class_names) + 3, _COMPONENTS), rng, budget)
 
     def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)

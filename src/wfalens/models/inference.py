@@ -19,7 +19,7 @@ from wfalens.models.contract import (
     checked_probabilities,
     uniform,
 )
-from wfalens.ragged import Ragged, concatenate, offsets_of, positions
+from wfalens.ragged import Ragged, offsets_of, positions
 from wfalens.text.vocabulary import PADDING
 from wfalens.threads import passes_of_model
 
@@ -42,7 +42,11 @@ def tokens_per_call(model: PrefixClassifier) -> int:
 
 def output_traces(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
-    return concatenate(_asked(model, ids, "running the model", _trace))
+    outputs, done = np.empty((len(ids.values), len(model.class_names)), np.float32), 0
+    for trace in _asked(model, ids, "running the model", _trace):
+        outputs[done : done + len(trace.values)] = trace.values
+        done += len(trace.values)
+    return Ragged(outputs, ids.offsets)
 
 
 def text_outputs(
@@ -77,9 +81,9 @@ def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np
     if len(worded) == 0:
         outputs = np.empty((0, len(model.class_names)), np.float32)
     elif asks_every_prefix(model):
-        outputs = np.concatenate(_asked(model, ids, "asking the model", _whole_texts))
+        outputs = np.concatenate(list(_asked(model, ids, "asking the model", _whole_texts)))
     else:
-        outputs = np.concatenate(_asked(model, ids, "running the model", lambda *part: _trace(*part).last()))
+        outputs = np.concatenate(list(_asked(model, ids, "running the model", lambda *part: _trace(*part).last())))
     return with_initial_output(model, outputs, worded, len(texts))
 
 
@@ -118,20 +122,18 @@ def with_initial_output(
 
 def _asked(
     model: PrefixClassifier, ids: Ragged[np.int32], task: str, ask: Callable[[Any, Ragged[np.int32]], Answer]
-) -> list[Answer]:
+) -> Iterator[Answer]:
     """The model's answers to parts of the texts, as they come."""
     at_once = tokens_per_call(model)
     if asks_every_prefix(model):  # few texts, so that progress is shown soon, but no small batches of long ones
         at_once = max(TOKENS_PER_BATCH, _TEXTS_PER_CALL * len(ids.values) // max(1, len(ids)))
     progress.start(task, len(ids.values))
-    answers = []
     for tokens, answer in passes_of_model(
         model, lambda part: (len(part.values), ask(model, part)), ids.chunks(at_once)
     ):
-        answers.append(answer)
+        yield answer
         progress.advance(tokens)
     progress.finish()
-    return answers
 
 
 def _trace(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:

@@ -58,6 +58,11 @@ class Layers(NamedTuple):
         layers = parts.reshape(3, len(ids), self.states // self.width, self.per_layer * LANES)
         return layers[..., : self.width].reshape(3, len(ids), self.states)
 
+    def layer(self, number: int) -> NDArray[np.float32]:
+        """d, s and b of all words in one layer; -> (3, V, m)"""
+        blocks = self.words[:, number * self.per_layer : (number + 1) * self.per_layer]
+        return blocks.transpose(2, 0, 1, 3).reshape(3, len(blocks), -1)[..., : self.width]
+
 
 def bytes_in_use(words: int, states: int, width: int) -> int:
     """About what layers take while they are made, which is more than they take afterwards."""

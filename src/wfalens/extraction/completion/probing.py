@@ -13,12 +13,21 @@ from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE,
 from wfalens.extraction.states import EMPTY_TEXT, Continuations, States, View, appended, continuations_of, prefixes_to
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
-from wfalens.models.inference import asks_every_prefix, last_outputs, prefix_tree, state_grid, states_after, step_grid
+from wfalens.models.inference import (
+    asks_every_prefix,
+    last_outputs,
+    prefix_tree,
+    state_grid,
+    states_after,
+    step_grid,
+    tokens_per_call,
+)
 from wfalens.ragged import Ragged, concatenate, offsets_of
 from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 from wfalens.threads import passes_of_model
 
-_ANSWERS_PER_BATCH = 100_000
+_CALLS = 2  # of a model that traces texts, by their size, for as many answers as are kept at a time
+_MOST_NUMBERS = 1 << 21  # of the internal states after the words of a call
 _GRAIN = 64  # units that an answer is divided into among near states
 
 
@@ -63,7 +72,7 @@ def probing_queries(
     further = 0 if asked is None else words * asked.queries(model, lengths + 1)
     if asks_every_prefix(model):
         return len(lengths) * words + further
-    calls = -(-words // words_per_call(representatives))
+    calls = -(-words // words_in_a_call(model, len(representatives.state)))
     return calls * len(prefix_tree(representatives.prefixes)) + len(lengths) * words + further
 
 
@@ -102,13 +111,12 @@ def affordable(
     return np.sort(np.append(frequent, unknown)), single
 
 
-def words_per_call(representatives: Representatives) -> int:
-    return words_in_a_call(len(representatives.state))
-
-
-def words_in_a_call(prefixes: int) -> int:
+def words_in_a_call(model: PrefixClassifier, prefixes: int) -> int:
     """How many words are read after so many prefixes at once."""
-    return max(1, _ANSWERS_PER_BATCH // prefixes)
+    answers = _CALLS * tokens_per_call(model)
+    if isinstance(model, StatefulClassifier):
+        answers = min(answers, _MOST_NUMBERS // model.initial_state(1).shape[1])
+    return max(1, answers // prefixes)
 
 
 def probe_rows(
@@ -138,7 +146,7 @@ def probe_rows(
         answer, slot = np.nonzero(shares)
         return TransitionCounts.of(n, word[answer], before[answer], near[answer, slot], shares[answer, slot])
 
-    size = words_per_call(representatives)
+    size = words_in_a_call(model, reps)
     batches = [words[start : start + size] for start in range(0, len(words), size)]
     return TransitionCounts.in_order(n, list(passes_of_model(model, probed, batches)))  # of rising words
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
-from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
+from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_in_a_call
 from wfalens.extraction.cost_estimate import outputs_within
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import PROBING, QueryBudget
+from wfalens.extraction.states import principal_axes
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
 from wfalens.models.inference import asks_every_prefix, states_after
 from wfalens.ragged import Ragged
@@ -23,6 +24,7 @@ _QUERY_SHARE, _CALL_SHARE = 0.5, 0.2  # of what is left; of a model that pays fo
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
+_MOST_COLUMNS = 256  # for the outputs after a prefix: those of many classes would fill the memory
 
 
 def prefixes_read(model: PrefixClassifier, prefixes: int) -> int:
@@ -76,11 +78,14 @@ def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) 
     """The principal components of the words seen, each of variance 1; (V, ·), which is centred -> (V, most at most)"""
     table -= table[seen].mean(0)
     rows = table[seen]
-    variance, directions = np.linalg.eigh(rows.T @ rows / seen.sum())
-    kept = np.flatnonzero(variance > _LEAST_SPREAD**2)[::-1][:most]
-    if len(kept) == 0:  # all words are alike
+    products = rows.T @ rows
+    del rows
+    products /= seen.sum()
+    variances, directions = principal_axes(products, most)
+    kept = variances > _LEAST_SPREAD**2
+    if not kept.any():  # all words are alike
         return np.zeros((len(table), 1), np.float32)
-    found = table @ (directions[:, kept] / np.sqrt(variance[kept]))
+    found = table @ (directions[:, kept] / np.sqrt(variances[kept]))
     return np.asarray(found.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
@@ -96,7 +101,7 @@ def _reactions(
     """
     if asks_every_prefix(model):
         outputs = outputs_within(model, Ragged(words, np.arange(len(words) + 1)), deadline)
-        parts: Iterable[NDArray[np.float32]] = [np.log(np.maximum(outputs, _FLOOR))]
+        parts: Iterable[NDArray[np.float32]] = [_logarithms(outputs)]
         words = words[: len(outputs)]
     else:
         parts = _after_prefixes(model, representatives, words)
@@ -111,21 +116,30 @@ def _reactions(
     return table
 
 
+def _logarithms(outputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of probabilities; those of many classes by random projections, which nearly keep distances. (N, C) -> (N, ·)"""
+    logs, classes = np.log(np.maximum(outputs, _FLOOR)), outputs.shape[1]
+    if classes <= _MOST_COLUMNS:
+        return logs
+    axes = np.random.default_rng(0).normal(0, 1 / np.sqrt(classes), (classes, _MOST_COLUMNS))
+    return logs @ axes.astype(np.float32)
+
+
 def _after_prefixes(
     model: PrefixClassifier, representatives: Representatives, words: NDArray[np.int32]
 ) -> Iterator[NDArray[np.float32]]:
     """What some words do after every prefix, then others; each (words, ·)"""
     prefixes = len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
-    size = words_per_call(representatives) if saved is None else _WORDS_PER_BATCH
+    size = words_in_a_call(model, prefixes) if saved is None else _WORDS_PER_BATCH
     progress.start("reading every word", len(words))
     for start in range(0, len(words), size):
         some = words[start : start + size]
         if saved is not None and isinstance(model, StatefulClassifier):
             states, outputs = model.step(np.repeat(saved, len(some), axis=0), np.tile(some, prefixes))
-            reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
+            reaction = np.hstack([states, _logarithms(outputs)])
         else:
-            reaction = np.log(np.maximum(ask(model, representatives, None, some), _FLOOR))
+            reaction = _logarithms(ask(model, representatives, None, some))
         yield reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1)
         progress.advance(len(some))
     progress.finish()

@@ -27,7 +27,7 @@ from wfalens.extraction.completion.probing import (
     choose_representatives,
     points_after,
     probing_queries,
-    words_per_call,
+    words_in_a_call,
 )
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.perturbation import length_buckets
@@ -38,17 +38,17 @@ from wfalens.extraction.states import (
     ABSTRACTIONS,
     LookAhead,
     Outputs,
-    States,
     TooFewOutputsError,
     View,
     cluster,
-    continuations_of,
     k_means,
+    principal_axes,
     state_centres,
+    that_fit,
     trace_prefixes,
 )
 from wfalens.jit import njit
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier
 from wfalens.models.inference import initial_output, states_after
 from wfalens.ragged import Ragged
 from wfalens.threads import in_parallel, passes_of_model
@@ -73,13 +73,13 @@ class Fit:
 class _Mixtures(nn.Module):
     """The automaton in training. The start is never entered again, and says what the model says before any word."""
 
-    def __init__(self, start: Fit, numbers: NDArray[np.float32]) -> None:
+    def __init__(self, start: Fit, effects: NDArray[np.float32]) -> None:
         super().__init__()
         classes, of_word = len(start.matrices), start.word_class
         self.moves = nn.Parameter(torch.from_numpy(np.log(start.matrices[:, :, 1:] + _LEAST_MOVE)).float())
         self.output_logits = nn.Parameter(torch.from_numpy(np.log(start.centres[1:] + _LEAST_OUTPUT)).float())
         self.prior = torch.from_numpy(start.centres[:1]).float()
-        self.effects = torch.from_numpy(standardised(numbers))
+        self.effects = torch.from_numpy(standardised(effects))
         own = torch.zeros(len(of_word), classes)
         own[torch.arange(len(of_word)), torch.from_numpy(of_word)] = _FIRST_CLASS
         self.own = nn.Embedding(len(of_word), classes, _weight=own, sparse=True)
@@ -100,16 +100,8 @@ class _Mixtures(nn.Module):
         return result
 
 
-def started(found: Effects, classes: int, rng: np.random.Generator) -> Fit:
-    """Where fitting starts: words of like effect in one class, which leads where they lead."""
-    of_word = first_classes(found, classes, rng)
-    matrices = first_matrices(found, of_word, int(of_word.max()) + 1)
-    return Fit(matrices, found.centres, of_word, np.ones(len(of_word)))
-
-
 def fit(
-    start: Fit,
-    numbers: NDArray[np.float32],
+    start: Start,
     epochs: int,
     final_epochs: int,
     batches: Iterator[TrainingBatch],
@@ -117,11 +109,11 @@ def fit(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
 ) -> Iterator[Fit]:
-    """What is reached after every pass; the last one is the result. numbers: (V, ·), the effects of words
+    """What is reached after every pass; the last one is the result.
 
     Where time is short there are fewer passes, and all that changes with them changes with the time.
     """
-    training = _Training(_Mixtures(start, numbers), method, epochs, final_epochs, deadline)
+    training = _Training(_Mixtures(start.fit, start.effects), method, epochs, final_epochs, deadline)
     for number in range(epochs + final_epochs):
         done = training.done(number)
         if number and done >= training.passes:
@@ -322,8 +314,9 @@ def _slopes(words, offsets, targets, matrices, centres, every, moved, shown):  #
     return loss
 
 
-_MOST_FLOATS = 1 << 27  # of points that are kept
 _MOST_NUMBERS = 128  # that tell the effect of a word
+_MOST_COLUMNS = 64  # of a point: those of many classes would fill the memory
+_MOST_POINTS = 1 << 26  # numbers of the points that are kept
 _HARDNESS = 0.5  # of the assignment of points to near states
 NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not have
 _FARTHEST = 5.0  # standard deviations
@@ -339,58 +332,88 @@ def views(model: PrefixClassifier, budget: QueryBudget) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects:
-    """What the model shows of states and words before anything is fitted."""
+class Start:
+    """Where fitting starts: words of like effect in one class, which leads where they lead."""
 
-    states: States
-    centres: NDArray[np.float64]  # (n, C)
-    words: NDArray[np.int32]  # those that the model was asked about, rising
-    representatives: Representatives
-    points: NDArray[np.float32]  # (words, representatives, D): where the word leads
-    numbers: NDArray[np.float32]  # (V, ·): the effect of each word; 0 where the model was not asked
-    counts: NDArray[np.int64]  # (V,)
+    fit: Fit
+    effects: NDArray[np.float32]  # (V, ·): what each word does to the model; 0 where the model was not asked
 
 
-def effects(
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """A view by random projections of its points, which nearly keep their distances."""
+
+    view: View
+    axes: NDArray[np.float32]  # (D, columns)
+
+    @classmethod
+    def where_wide(cls, view: View, model: PrefixClassifier, rng: np.random.Generator) -> View:
+        """The view itself, unless its points have too many columns."""
+        state = model.initial_state(1) if isinstance(model, StatefulClassifier) else None
+        width = view.points(initial_output(model)[None], state).shape[1]
+        if width <= _MOST_COLUMNS:
+            return view
+        return cls(view, rng.normal(0, 1 / math.sqrt(_MOST_COLUMNS), (width, _MOST_COLUMNS)).astype(np.float32))
+
+    @property
+    def needs_states(self) -> bool:
+        return self.view.needs_states
+
+    def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
+        return self.view.points(outputs, states) @ self.axes
+
+
+def begin(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
-    states: int,
     view_name: str,
+    most_states: int,
+    most_classes: int,
     prefixes: int,
     rng: np.random.Generator,
     budget: QueryBudget,
     deadline: Deadline = NEVER,
-) -> Effects:
+) -> Start:
     """Form the states of texts in a view, and ask the model where every word leads from each of them.
 
     Where time is limited, the most frequent words are asked about, as many as there is time for.
     """
-    view = ABSTRACTIONS[view_name].view(model, ids, rng, budget)
-    seen = trace_prefixes(model, ids, view)
-    try:
-        formed = cluster(seen.points, states, _PER_STATE, rng)
-    except TooFewOutputsError as error:
-        formed = cluster(seen.points, error.distinct, _PER_STATE, rng)
-    formed, path = formed.visited(seen.points)
-    centres = state_centres(seen.outputs, path, initial_output(model), len(formed))
+    view = Projected.where_wide(ABSTRACTIONS[view_name].view(model, ids, rng, budget), model, rng)
     counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
+    texts = that_fit(ids, len(model.class_names), rng)
+    seen = trace_prefixes(model, texts, view)
+    try:
+        states = cluster(seen.points, most_states, _PER_STATE, rng)
+    except TooFewOutputsError as error:
+        states = cluster(seen.points, error.distinct, _PER_STATE, rng)
+    states, path = states.visited(seen.points)
+    centres = state_centres(seen.outputs, path, initial_output(model), len(states))
+    visits = np.bincount(path, minlength=len(states)).astype(np.float64)
+    visits[0] = len(texts)
     alphabet = np.arange(model.encoder.lowest_id, len(counts), dtype=np.int32)
-    asked = continuations_of(view)
-    most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
-    representatives = choose_representatives(ids, path, min(prefixes, most), rng)
-    words, chosen = affordable(model, alphabet, counts, representatives, budget.left(_QUERY_SHARE), asked)
-    if deadline.left is None:
-        points = _points(model, chosen, view, words, deadline)
-    else:
+    most = max(1, _MOST_POINTS // (len(alphabet) * len(states) * seen.points.shape[1]))
+    representatives = choose_representatives(texts, path, min(prefixes, most), rng)
+    del seen
+    words, representatives = affordable(model, alphabet, counts, representatives, budget.left(_QUERY_SHARE))
+    if deadline.left is not None:
         words = words[np.argsort(-counts[words], kind="stable")]
-        points = _points(model, chosen, view, words, deadline)
-        order = np.argsort(words[: len(points)])
+    points = _points(model, representatives, view, words, deadline)
+    words = words[: len(points)]
+    if deadline.left is not None:
+        order = np.argsort(words)
         words, points = words[order], points[order]
-    budget.enter(PROBING, probing_queries(model, chosen, len(words), asked))
-    visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
-    visits[0] = len(ids)
-    numbers = _numbers(points, chosen, visits, words, counts)
-    return Effects(formed, centres, words, chosen, points, numbers, counts)
+    budget.enter(PROBING, probing_queries(model, representatives, len(words)))
+    weights, of_state = counts[words] + NEVER_SEEN, representatives.state
+    effects = _effects(points, of_state, visits, np.sqrt(weights))
+    table = np.zeros((len(counts), effects.shape[1]), np.float32)
+    table[words] = effects
+    rule = k_means(effects, min(most_classes, len(words)), rng, np.sqrt(weights))
+    of_word = np.asarray(rule.predict(table), np.int64)
+    sums = np.zeros((int(of_word.max()) + 1, len(states), len(states)))
+    for at, state in enumerate(of_state):
+        near, shares = states.mixtures(np.ascontiguousarray(points[:, at]), _HARDNESS)
+        np.add.at(sums, (of_word[words][:, None], state, near), shares * weights[:, None])
+    return Start(Fit(distributions(sums), centres, of_word, np.ones(len(of_word))), table)
 
 
 def _points(
@@ -402,7 +425,8 @@ def _points(
 ) -> NDArray[np.float32]:
     """Where each word leads from each representative, as far as there is time; -> (words, representatives, D)"""
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
-    size, reps = words_per_call(representatives), len(representatives.state)
+    reps = len(representatives.state)
+    size = words_in_a_call(model, reps)
     if deadline.left is not None:
         size = -(-min(size, len(words)) // _TIMED_PARTS)
     parts = [words[first : first + size] for first in range(0, len(words), size)]
@@ -413,68 +437,43 @@ def _points(
         points = points_after(model, representatives, saved, view, part)
         return points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1)
 
-    found = []
+    table, done = np.empty((0, 0, 0), np.float32), 0
     progress.start("reading every word", len(words))
     for points in passes_of_model(model, read, parts):
         if points is None:
             break
-        found.append(points)
+        if not done:
+            table = np.empty((len(words), *points.shape[1:]), np.float32)
+        table[done : done + len(points)] = points
+        done += len(points)
         progress.advance(len(points))
     progress.finish()
-    return np.concatenate(found)
+    return table[:done]
 
 
-def _numbers(
-    points: NDArray[np.float32],
-    representatives: Representatives,
-    visits: NDArray[np.float64],
-    words: NDArray[np.int32],
-    counts: NDArray[np.int64],
+def _effects(
+    points: NDArray[np.float32], of_state: NDArray[np.int32], visits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float32]:
-    """Where a word leads from each state beside where others lead, weighted by √u of the state; (V, ·)"""
-    n = len(visits)
-    sizes = np.bincount(representatives.state, minlength=n)
-    starts = np.searchsorted(representatives.state, np.arange(n))
-    weight = np.sqrt(visits / visits.sum()) / sizes
-    flat = (np.add.reduceat(points, starts, axis=1) * weight.astype(np.float32)[:, None]).reshape(len(words), -1)
-    frequency = _weights(counts)[words].astype(np.float32)
-    flat -= np.average(flat, axis=0, weights=frequency)
-    if flat.shape[1] > _MOST_NUMBERS:
-        with threadpool_limits(1):
-            spread = (flat * frequency[:, None]).T @ flat
-            directions = np.linalg.eigh(spread.astype(np.float64))[1][:, ::-1][:, :_MOST_NUMBERS]
-            flat = flat @ directions.astype(np.float32)
-    table = np.zeros((len(counts), flat.shape[1]), np.float32)
-    table[words] = flat
-    return table
+    """Where a word leads from each state beside where others lead, weighted by √u of the state; -> (words, ·)
+
+    points: (words, representatives, D), of_state: (representatives,), rising, weights: (words,)
+    """
+    sizes = np.bincount(of_state, minlength=len(visits))
+    starts = np.searchsorted(of_state, np.arange(len(visits)))
+    share = (np.sqrt(visits / visits.sum()) / sizes).astype(np.float32)
+    flat = (np.add.reduceat(points, starts, axis=1) * share[:, None]).reshape(len(points), -1)
+    flat -= np.average(flat, axis=0, weights=weights)
+    if flat.shape[1] <= _MOST_NUMBERS:
+        return np.asarray(flat, np.float32)
+    with threadpool_limits(1):
+        spread = (flat * weights.astype(np.float32)[:, None]).T @ flat
+        return np.asarray(flat @ principal_axes(spread, _MOST_NUMBERS).directions, np.float32)
 
 
-def _weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt(counts + NEVER_SEEN))
-
-
-def standardised(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+def standardised(effects: NDArray[np.float32]) -> NDArray[np.float32]:
     """Columns with standard deviation 1 over the words, and no word far off. (V, ·) -> (V, ·)"""
-    spread = numbers.std(0)
-    return np.asarray((numbers / np.where(spread > 0, spread, 1)).clip(-_FARTHEST, _FARTHEST), np.float32)
-
-
-def first_classes(found: Effects, classes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Words of like effect in one class; frequent words count more. -> (V,)"""
-    asked = found.numbers[found.words]
-    rule = k_means(asked, min(classes, len(asked)), rng, _weights(found.counts)[found.words])
-    return np.asarray(rule.predict(found.numbers), np.int64)
-
-
-def first_matrices(found: Effects, of_word: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """Where the words of each class lead from each state, to near states in shares; (classes, n, n)"""
-    n = len(found.states)
-    sums = np.zeros((classes, n, n))
-    weights = found.counts[found.words] + NEVER_SEEN
-    for at, state in enumerate(found.representatives.state):
-        near, shares = found.states.mixtures(np.ascontiguousarray(found.points[:, at]), _HARDNESS)
-        np.add.at(sums, (of_word[found.words][:, None], state, near), shares * weights[:, None])
-    return distributions(sums)
+    spread = effects.std(0)
+    return np.asarray((effects / np.where(spread > 0, spread, 1)).clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
 def distributions(sums: NDArray[np.float64]) -> NDArray[np.float64]:

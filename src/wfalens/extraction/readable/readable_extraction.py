@@ -23,7 +23,7 @@ from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.method import Request, provenance
 from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.readable.fit import Effects, Fit, effects, fit, merged, started, views
+from wfalens.extraction.readable.fit import Fit, Start, begin, fit, merged, views
 from wfalens.extraction.readable.readable_options import Readable, Size
 from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
@@ -129,31 +129,30 @@ class _ReadableFitter:
         forming, epochs, final = int(method.start_epochs), int(method.epochs), int(method.final_epochs)
         passes = len(names) * forming + epochs + final
         title = f"fitting {size.states + 1} states, {size.clusters} word clusters"
-        found: list[Effects] = []
+        starts: list[Start] = []
         for name in names:
-            if found and deadline.share_used > _FORMING:
+            if starts and deadline.share_used > _FORMING:
                 break  # one start took long enough
-            reading = deadline.part(_FORMING)
-            found.append(effects(self.model, self.known, size.states, name, method.prefixes, rng, self.budget, reading))
+            clusters, reading = method.spread * size.clusters, deadline.part(_FORMING)
+            own = np.random.default_rng([self.seed, *size, len(starts)])
+            starts.append(
+                begin(self.model, self.known, name, size.states, clusters, method.prefixes, own, self.budget, reading)
+            )
         progress.start(title, passes)
-        formed: list[Fit] = []
-        for number, each in enumerate(found):
-            start = started(each, method.spread * size.clusters, rng)
+        formed: list[Start] = []
+        for number, start in enumerate(starts):
             batches, time = map(self.batches.numbered, count()), deadline.part(_FORMING / (1 - number * _FORMING))
-            course = fit(start, each.numbers, forming, 0, batches, method, rng, time)
-            ended = self._ended(course, forming)
-            formed.append(merged(ended.reached, each.counts, size.clusters, rng))
+            ended = self._ended(fit(start, forming, 0, batches, method, rng, time), forming)
+            formed.append(replace(start, fit=merged(ended.reached, self.batches.counts, size.clusters, rng)))
             if ended.by == INTERRUPT:
                 break
-        divergences = [self.measured(automaton_of(each, self.model, self.held, {}))[1] for each in formed]
+        divergences = [self.measured(automaton_of(each.fit, self.model, self.held, {})).jsd for each in formed]
         best = int(np.argmin(divergences))
         if ended.by != INTERRUPT:
             batches, time = map(self.batches.numbered, count(forming)), deadline.part(_FITTED)
-            planned = epochs, final
-            course = fit(formed[best], found[best].numbers, *planned, batches, method, rng, time)
-            ended = self._ended(course, sum(planned))
+            ended = self._ended(fit(formed[best], epochs, final, batches, method, rng, time), epochs + final)
         else:
-            ended = ended._replace(reached=formed[best], passes=0)
+            ended = ended._replace(reached=formed[best].fit, passes=0)
         progress.finish()
         made = provenance | {"view": names[best]} | ended.record(epochs + final)
         return automaton_of(ended.reached, self.model, self.ids, made)
