@@ -81,7 +81,9 @@ def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple
     for first in findings[:1]:
         y = _paragraph(canvas, _KINDS[first["kind"]], usual - 1, (x, y), 1, "soft", bold=True)
         text = _short(first)
-        size -= 0 if width_of(text, size - 5, bold=True) > canvas.width - 2 * x else 5  # it fits in a line
+        room = canvas.width - 2 * x
+        while size > 1.5 * usual and wrapped(text, size, room, lines, True)[-1].endswith("…"):
+            size -= 3
         y = _paragraph(canvas, text, size, (x, y + size - usual + 4), lines, bold=True)
         y = _examples(canvas, first["examples"], found.class_names, (x, y), canvas.width - 2 * x, usual) + 6
     if not findings:

@@ -317,8 +317,8 @@ def test_attacks_are_filtered(visit, explorer, study):
     first = page.get_by_role("table").last.locator("tbody tr").first
     assert first.locator("del").inner_text() == left[0]["before"][left[0]["changed"][0]]
     assert first.locator("ins").inner_text() == left[0]["after"][left[0]["changed"][0]]
-    page.get_by_role("combobox", name="Recipe").select_option("random-word")
-    control = [each for each in data["examples"] if each["recipe"] == "random-word" and each["label_before"] == source]
+    page.get_by_role("combobox", name="Recipe").select_option("random-tries")
+    control = [each for each in data["examples"] if each["recipe"] == "random-tries" and each["label_before"] == source]
     expect(status).to_contain_text(f"{len(control)} example")
 
 

@@ -114,13 +114,7 @@ def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
 def test_attacks_turn_the_model_over(study):
     data = views.attacks(study, texts=150, examples=10)
     assert data["texts"] == 150
-    assert [each["recipe"] for each in data["recipes"]] == [
-        "strong",
-        "random-word",
-        "random-order",
-        "guided",
-        "random-tries",
-    ]
+    assert [each["recipe"] for each in data["recipes"]] == ["guided", "random-tries"]
     assert data["examples"]
     encode, names = study.wfa.encoder.vocabulary.encode, study.wfa.class_names
     for example in data["examples"]:

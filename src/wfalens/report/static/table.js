@@ -10,14 +10,14 @@ const titled = (cell, column) => {
   return cell;
 };
 
-// with more than three columns, rows are blocks on narrow pages
+// with more than two columns, rows are blocks on narrow pages
 lens.table = (caption, columns, rows) =>
   h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
     h(
       'table',
-      { class: columns.length > 3 ? 'stacked' : null },
+      { class: columns.length > 2 ? 'stacked' : null },
       h('caption', null, h('span', null, caption)),
       h(
         'thead',

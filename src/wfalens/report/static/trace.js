@@ -1,6 +1,7 @@
 // One sentence on one screen: the outputs of automaton and network, Shapley values, its path, and counterfactuals.
 const { h } = lens;
-const SHOWN = 8; // classes that have a line, where there are more
+const SHOWN = 8, // classes that have a line, where there are more
+  SHORT = 150; // characters of the first sentence, if there is one
 
 class Player {
   constructor(view, overview) {
@@ -124,7 +125,7 @@ class Player {
           this.sentences = found;
           this.offer();
           if (this.reader.asked === 1 && !this.reader.input.value && found.any.length)
-            this.reader.load(found.any[0].text);
+            this.reader.load((found.any.find(({ text }) => text.length <= SHORT) ?? found.any[0]).text);
         },
         (error) => lens.put(this.pick, h('option', { value: '' }, error.message)),
       );

@@ -18,15 +18,8 @@ from wfalens.text.character_edits import reads_characters
 _CHANCE = 0.05
 _WORDS = 60  # of a text that are shown
 _RECIPES = {
-    "strong": "as published: the positions that matter most, the word that acts most differently; one try",
-    "random-word": "control of strong: the positions that matter most, a random near word; one try",
-    "random-order": "control of strong: random positions, the word that acts most differently; one try",
-    "guided": "words ranked by the automaton's forward and backward vectors, up to five tries",
-    "random-tries": "control of guided: random positions, random near words, up to five tries",
-}
-_EDIT_RECIPES = {
-    "guided": "edits ranked by what the automaton makes of the edited text, up to five tries",
-    "random-tries": "control of guided: random edits, up to five tries",
+    "guided": "changes ranked by what the automaton makes of the changed text, up to five tries",
+    "random-tries": "control of guided: random changes of the same sort, up to five tries",
 }
 
 
@@ -35,12 +28,11 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60) -> dict[str, 
     corpus, wfa, seed = study.texts.sample(texts, study.seed), study.wfa, study.seed
     candidates: dict[str, Any] = {"vectors": None}
     if reads_characters(wfa.encoder):
-        recipes = _EDIT_RECIPES
-        searches = {name: EDIT_RECIPES[name](wfa, 1) for name in recipes}
+        searches = {name: EDIT_RECIPES[name](wfa, 1) for name in _RECIPES}
     else:
-        recipes, words = _RECIPES, np.unique(wfa.encoder.encode(corpus.texts).values)
+        words = np.unique(wfa.encoder.encode(corpus.texts).values)
         context = AttackContext.prepare(wfa, study.nearness, only=words)
-        searches = {name: context.recipe(name, 1) for name in recipes}
+        searches = {name: context.recipe(name, 1) for name in _RECIPES}
         candidates = {
             "vectors": study.meanings.source,
             "farthest": round(study.nearness.farthest, 3),
@@ -52,8 +44,8 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60) -> dict[str, 
         **candidates,
         "texts": len(corpus),
         "corpus": corpus.name,
-        "recipes": [_rated(each, recipes[each.recipe]) for each in outcomes],
-        "gain": _gain(*(next(each for each in outcomes if each.recipe == name) for name in ("guided", "random-tries"))),
+        "recipes": [_rated(each, _RECIPES[each.recipe]) for each in outcomes],
+        "gain": _gain(*outcomes),
         "examples": [
             {"recipe": each.recipe, **_shown(example)} for each in outcomes for example in each.successes[:examples]
         ],
