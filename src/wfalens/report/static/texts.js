@@ -167,9 +167,7 @@ function problemTables(found) {
             columns,
             all
               .slice(0, 25)
-              .map((row) =>
-                row.map((value, at) => (at === 0 ? shownText(value) : lens.word(String(value)))),
-              ),
+              .map((row) => row.map((value, at) => (at === 0 ? shownText(value) : lens.word(String(value))))),
           )
         : h('p', null, 'None was found.'),
       items.length > 25 && h('p', { class: 'note' }, `The first 25 of ${items.length}; the CSV has all.`),
