@@ -185,7 +185,7 @@ def by_lime(model, ids: NDArray[np.int32], label: int) -> NDArray[np.float64]:
     return found[0].double().numpy()
 
 
-def scores_of(options, which: str, most: int = 300) -> dict[str, object]:
+def scores_of(options, which: str, most: int) -> dict[str, object]:
     """Faithfulness of explanations to a built-in network, and plausibility where people have marked words."""
     model, wfa, test = study_of(options, which)
     if which.startswith("jigsaw"):
@@ -333,6 +333,7 @@ def main() -> None:
     def add(parser):
         parser.add_argument("--models", default=",".join(MODELS), help="which, with commas between")
         parser.add_argument("--texts", type=int, default=200, help="texts of each model")
+        parser.add_argument("--scores", type=int, default=300, help="texts of which explanations are scored; 0: none")
         parser.add_argument("--proxyspex", action="store_true", help="also ProxySPEX of shapiq, which needs LightGBM")
         parser.add_argument("--figure", help="draw what is stored under benchmarks/results into this file; run nothing")
 
@@ -357,8 +358,8 @@ def main() -> None:
         show(f"{which}: RMSE on {found['texts']} texts", ["method", *map(str, budgets)], rows)
         print(f"  automaton alone {found['automaton']:.4f}; coverage {found['coverage']}")
         print(f"  at 32 queries {found['ratio']:.2f} × the best rival, which needs {found['queries']:.0f}")
-        if which.endswith("lstm-0"):
-            found["scores"] = scores_of(options, which)
+        if options.scores and which.endswith("lstm-0"):
+            found["scores"] = scores_of(options, which, options.scores)
     finish(options, result)
 
 
