@@ -116,20 +116,15 @@ class Detection(Result):
     """A detector and how well it recognises attacked texts of each kind."""
 
     detector: Detector = field(repr=False)
+    trained_on: str  # the kind of attack
     auroc: dict[str, float | None]  # by kind of attack; None: no attack succeeded
     caught: dict[str, float | None]  # share of attacked texts above the threshold
     false_alarms: float  # share of clean test texts above it
     attacked: dict[str, int]  # texts
-    computed = ("trained_on",)
-
-    @property
-    def trained_on(self) -> str | None:
-        """The kind of attack."""
-        return self.detector.about.get("attack")
 
     @property
     def title(self) -> str:
-        return f"Detector trained on {self.trained_on or 'unknown'} attacks"
+        return f"Detector trained on {self.trained_on} attacks"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per kind of attack."""
@@ -194,6 +189,7 @@ def detect(
         others = {kind: detector.scores(features(tested, kind)) for kind in options.test_on}
     return Detection(
         detector,
+        options.train_on,
         {kind: auroc(scores, each) if len(each) else None for kind, each in others.items()},
         {kind: float((each >= detector.threshold).mean()) if len(each) else None for kind, each in others.items()},
         float((scores >= detector.threshold).mean()),

@@ -39,7 +39,7 @@ _SURE = 0.5  # the automaton's margin from which on a contradiction is a finding
 class GapText:
     """A text that exercises a transition which the set leaves out."""
 
-    words: tuple[str, ...]
+    words: str
     at: int  # the position of the word that was put in
     state: str
     word_class: str
@@ -59,10 +59,7 @@ class Gaps(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per text."""
-        return [{**asdict(each), "words": " ".join(each.words)} for each in self.texts]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "texts": self.rows()}
+        return [asdict(each) for each in self.texts]
 
     def summary(self) -> str:
         if not self.texts:
@@ -76,7 +73,7 @@ class Gaps(Result):
         """Sentences about the texts on which the network contradicts the automaton."""
         return [
             f"the network: {each.label}, the automaton: {each.automaton_label}: "
-            + " ".join(f"[[{word}]]" if at == each.at else word for at, word in enumerate(each.words))
+            + " ".join(f"[[{word}]]" if at == each.at else word for at, word in enumerate(each.words.split(" ")))
             for each in self.texts
             if each.finding
         ]
@@ -247,7 +244,7 @@ def fill_gaps(
     automaton_labels = wfa.probabilities(weights).argmax(1)
     found = tuple(
         GapText(
-            tuple(vocabulary.decode(text)),
+            " ".join(vocabulary.decode(text)),
             at,
             names.states[state],
             names.classes[group].name,
