@@ -22,7 +22,6 @@ KINDS = {
     "fit, few queries": Bounded(Stochastic(states=4, rounds=2), queries=700),
     "auto": Bounded(Stochastic(rounds=2), queries=3000),
     "all kinds": Bounded(queries=2000, effort="low"),
-    "look-ahead": Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
     "linear": SHORT,
     "linear, few queries": Bounded(SHORT, queries=300),
     "readable": replace(QUICK, states=3, clusters=3),

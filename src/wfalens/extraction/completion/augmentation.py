@@ -41,11 +41,11 @@ class Augmentation(Options):
     """
 
     vectors: WordVectors
-    epochs: int = option(5, "new sentences for each sentence", _COUNT)
-    replace: float = option(0.4, "probability of a replacement", _CHANCE)
-    drop: float = option(0.2, "probability of <unk>", _CHANCE)
-    neighbours: int = option(5, "nearest words among which a replacement is drawn", _COUNT)
-    weight: float = option(1.0, "of a new transition beside an observed one", Bounds(real, 0, 1e6, excluded=(0,)))
+    epochs: int = option(5, allowed=_COUNT)
+    replace: float = option(0.4, allowed=_CHANCE)
+    drop: float = option(0.2, allowed=_CHANCE)
+    neighbours: int = option(5, allowed=_COUNT)
+    weight: float = option(1.0, allowed=Bounds(real, 0, 1e6, excluded=(0,)))
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -78,33 +78,27 @@ class Linear(Method):
 
     name = LinearWFA.kind
 
-    states: int | str = option(
-        AUTO, "number of states; auto: layers · width", Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
-    )
-    layers: int = option(5, "layers of the state; a layer reads the earlier ones", Bounds(whole, 1, 32))
-    width: int | str = option(AUTO, "numbers in a layer", _COUNT_OR_AUTO)
-    inputs: int = option(128, "principal components of what is known of the words", _COUNT)
-    factors: int = option(128, "numbers that describe a word", _COUNT)
-    hidden: int = option(256, "width of the network that makes these numbers", _COUNT)
-    decay: float = option(
-        0.999, "the most that a word leaves of the state it finds", Bounds(real, 0, 1, excluded=(0, 1))
-    )
-    epochs: int | str = option(AUTO, "passes over the texts at most", _COUNT_OR_AUTO)
-    tokens: int = option(400_000, "words in a pass at most", _COUNT)
-    batch: int = option(512, "tokens in a step of training, times the cube root of the mean length", _COUNT)
-    learning_rate: float = option(2.5e-3, "of texts of up to nine words", Bounds(real, 0, 1, excluded=(0,)))
-    temperature: float | str = option(AUTO, "of the logits at the beginning of training", Bounds(real, 1, 100, (AUTO,)))
-    replaced: float = option(0.2, "share of words replaced in a perturbed text", _SHARE)
-    clean: float | str = option(AUTO, "share of texts that are not perturbed", _SHARE_OR_AUTO)
-    following: float | str = option(
-        AUTO, "share of words replaced by one that follows the same word elsewhere", _SHARE_OR_AUTO
-    )
-    uniform: float = option(0.3, "share of the replacements drawn evenly from the vocabulary", _SHARE)
-    random: float | str = option(AUTO, "share of texts replaced by random ones of the same length", _SHARE_OR_AUTO)
-    unknown: float = option(0.03, "share of words that become <unk>", _SHARE)
-    prefixes: int = option(3, "prefixes from which every word is read once", _COUNT)
-    patience: int | str = option(AUTO, "epochs without improvement before training ends", _COUNT_OR_AUTO)
-    vectors: WordVectors | None = option(None, "word vectors to learn from beside the model's answers")
+    states: int | str = option(AUTO, allowed=Bounds(whole, 1, MAX_STATES - 1, (AUTO,)))
+    layers: int = option(5, allowed=Bounds(whole, 1, 32))
+    width: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    inputs: int = option(128, allowed=_COUNT)
+    factors: int = option(128, allowed=_COUNT)
+    hidden: int = option(256, allowed=_COUNT)
+    decay: float = option(0.999, allowed=Bounds(real, 0, 1, excluded=(0, 1)))
+    epochs: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    tokens: int = option(400_000, allowed=_COUNT)
+    batch: int = option(512, allowed=_COUNT)
+    learning_rate: float = option(2.5e-3, allowed=Bounds(real, 0, 1, excluded=(0,)))
+    temperature: float | str = option(AUTO, allowed=Bounds(real, 1, 100, (AUTO,)))
+    replaced: float = option(0.2, allowed=_SHARE)
+    clean: float | str = option(AUTO, allowed=_SHARE_OR_AUTO)
+    following: float | str = option(AUTO, allowed=_SHARE_OR_AUTO)
+    uniform: float = option(0.3, allowed=_SHARE)
+    random: float | str = option(AUTO, allowed=_SHARE_OR_AUTO)
+    unknown: float = option(0.03, allowed=_SHARE)
+    prefixes: int = option(3, allowed=_COUNT)
+    patience: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
+    vectors: WordVectors | None = option(None)
 
     def extract(self, request: Request) -> Any:
         from wfalens.extraction.linear.linear_extraction import extract_linear

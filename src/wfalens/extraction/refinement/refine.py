@@ -115,12 +115,12 @@ class Refinement(Options):
         0.95
     """
 
-    rounds: int = option(5, "rounds at most", Bounds(whole, 1, 1000))
-    texts: int = option(2000, "texts that the model is asked about in a round", Bounds(whole, 10, 10**7))
-    target: float = option(0.999, "agreement on a fresh sample at which refinement ends", Bounds(real, 0, 1))
-    samples: int = option(2000, "fresh texts of the last sample, which proves the bound", Bounds(whole, 10, 10**7))
-    confidence: float = option(CONFIDENCE, "of the bound", Bounds(real, 0, 1, excluded=(0, 1)))
-    most_states: int = option(1000, "upper bound of the number of states", Bounds(whole, 2, 60_000))
+    rounds: int = option(5, allowed=Bounds(whole, 1, 1000))
+    texts: int = option(2000, allowed=Bounds(whole, 10, 10**7))
+    target: float = option(0.999, allowed=Bounds(real, 0, 1))
+    samples: int = option(2000, allowed=Bounds(whole, 10, 10**7))
+    confidence: float = option(CONFIDENCE, allowed=Bounds(real, 0, 1, excluded=(0, 1)))
+    most_states: int = option(1000, allowed=Bounds(whole, 2, 60_000))
 
 
 @dataclass(frozen=True)
