@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair, wilson_bounds
@@ -31,8 +30,7 @@ from wfalens.explanation.phrase_candidates import GAP, Key, PhraseCandidates, fr
 from wfalens.explanation.shapley.background import mean_matrix
 from wfalens.messages import percent
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import final_outputs
-from wfalens.ragged import Ragged
+from wfalens.models.inference import last_outputs
 from wfalens.results import RowResult
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, real, whole
@@ -40,7 +38,6 @@ from wfalens.validation import Bounds, real, whole
 GAP_SIGN = "…"
 _SHARE = 0.25  # of the largest effect on a class: what a phrase must have to decide, by default
 _OWN_SHARE = 0.2  # of the effect: what a phrase with `more_than_words` has of its own
-_TOKENS_AT_ONCE = 50_000
 _VECTOR_FLOATS = 1 << 22  # of phrases that are read at a time
 _BOUNDS = {
     "min_support": Bounds(whole, 1, 10**9),
@@ -197,7 +194,7 @@ def deciding_phrases(
     worded, ids = wfa.ids(texts.texts).nonempty()
     if len(ids) == 0:
         raise InputError(f"{texts.name} has no text with words", code="no-words")
-    predicted = wfa.predict_indices(ids) if model is None else _predicted(model, ids)
+    predicted = wfa.predict_indices(ids) if model is None else last_outputs(model, ids).argmax(1)
     levels = frequent_phrases(ids, min_support, longest, gap)
     keys = [key for level in levels for key in level.spelled()]
     classes, spelling = len(wfa.class_names), wfa.encoder.vocabulary.words
@@ -228,17 +225,6 @@ def deciding_phrases(
     found = table.subset(_deciding(keys, table, least))
     by_size = np.where(found.more_than_words, found.interaction, found.effect)
     return found.subset(np.lexsort((-by_size, ~found.more_than_words)))
-
-
-def _predicted(model: PrefixClassifier, ids: Ragged[np.int32]) -> NDArray[np.int64]:
-    """The model's class of every text; -> (texts,)"""
-    progress.start("running the model", len(ids.values))
-    parts = []
-    for part in ids.chunks(_TOKENS_AT_ONCE):
-        parts.append(final_outputs(model, part).argmax(1))
-        progress.advance(len(part.values))
-    progress.finish()
-    return np.concatenate(parts)
 
 
 def _deciding(keys: list[Key], table: DecidingPhrases, least: NDArray[np.float64]) -> NDArray[np.int64]:

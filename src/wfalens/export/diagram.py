@@ -18,13 +18,12 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
-from wfalens.explanation.opinion_line import BOUNDS, class_order
+from wfalens.explanation.opinion_line import Reading, class_order, read_texts
 from wfalens.export.canvas import Box, Canvas, Circle, Point, Stroke, Text, fitted, wrapped
 from wfalens.messages import percent, visible
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import initial_output, output_traces
-from wfalens.ragged import Ragged
 from wfalens.results import Result
+from wfalens.text.corpus import Corpus
 from wfalens.text.vocabulary import UNKNOWN
 
 MOST_EDGES = 16
@@ -150,24 +149,23 @@ class Diagram(Result):
 
 
 def diagram_of(
-    wfa: WFA, model: PrefixClassifier | None = None, texts: Ragged[np.int32] | None = None, edges: int = MOST_EDGES
+    wfa: WFA, model: PrefixClassifier | None = None, texts: Corpus | None = None, edges: int = MOST_EDGES
 ) -> Diagram:
     """The diagram of a readable automaton, or of the one that an automaton carries.
 
     Args:
         wfa: an automaton that is readable or carries a readable one.
         model: the network; states are then named by its outputs.
-        texts: word ids of texts that the network reads for that.
+        texts: that the network reads for that.
         edges: moves at most, the most frequent first.
     """
     if len(wfa.class_names) > MOST_CLASSES:
         raise InputError(f"{len(wfa.class_names)} classes are too many to show on a page", code="too-many-classes")
     readable, table = require_readable(wfa).wfa, moves(wfa)
-    measured = None if model is None or texts is None else _measured(readable, model, texts)
-    outputs, changes = (table.centres, None) if measured is None else measured
+    read = None if model is None or texts is None else read_texts(model, texts)
+    outputs, changes = (table.centres, None) if read is None else _measured(readable, read)
     chosen = [_edge(readable, table, source, target) for source, target in table.strongest()[:edges]]
-    asked = None if texts is None or measured is None else len(texts)
-    return Diagram(table, outputs, changes, tuple(chosen), _frequent(readable), asked)
+    return Diagram(table, outputs, changes, tuple(chosen), _frequent(readable), None if read is None else len(read.ids))
 
 
 def _frequent(wfa: StochasticWFA) -> tuple[tuple[str, ...], ...]:
@@ -181,25 +179,17 @@ def _frequent(wfa: StochasticWFA) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _measured(
-    wfa: StochasticWFA, model: PrefixClassifier, texts: Ragged[np.int32]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _measured(wfa: StochasticWFA, read: Reading) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The network's mean output in each state, and its mean change by a word of each cluster while it is not sure."""
     anatomy, _ = anatomy_and_names(wfa)
-    ids = texts.nonempty()[1]
-    after = output_traces(model, ids).values.astype(np.float64)
-    start = initial_output(model).astype(np.float64)
-    places = wfa.state_vectors(ids, every=True)  # (words, n)
-    total = places.sum(0) + wfa.initial * len(ids)
-    mean = (places.T @ after + np.outer(wfa.initial * len(ids), start)) / np.maximum(1e-12, total)[:, None]
-    outputs = np.where(total[:, None] > 0.5, mean, wfa.centres)
-    before = np.roll(after, 1, axis=0)
-    before[ids.offsets[:-1]] = start
-    unsure = before.max(1) <= BOUNDS[-1]
-    cluster, change = anatomy.word_class[ids.values[unsure]], (after - before)[unsure]
+    places, after = wfa.state_vectors(read.ids, every=True), read.after.astype(np.float64)  # (words, n)
+    total, start = places.sum(0) + wfa.initial * len(read.ids), read.before[read.ids.offsets[:-1]].sum(0)
+    mean = (places.T @ after + np.outer(wfa.initial, start)) / np.maximum(1e-12, total)[:, None]
+    cluster, change = anatomy.word_class[read.ids.values[read.unsure]], (after - read.before)[read.unsure]
     sums = np.zeros((len(anatomy.matrices), after.shape[1]))
     np.add.at(sums, cluster, change)
-    return outputs, sums / np.maximum(1, np.bincount(cluster, minlength=len(sums)))[:, None]
+    means = sums / np.maximum(1, np.bincount(cluster, minlength=len(sums)))[:, None]
+    return np.where(total[:, None] > 0.5, mean, wfa.centres), means
 
 
 def _edge(wfa: StochasticWFA, table: MoveTable, source: int, target: int) -> Edge:

@@ -50,7 +50,7 @@ def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
     options: dict[str, Any] = {"sentences": {"each": extent.sentences}, "attacks": {"texts": extent.attacked}}
     made = {name: or_error(view, study, **options.get(name, {})) for name, view in views.JOBS.items()}
     picked = [item["text"] for sort in ("any", "disagree", "unsure") for item in made["sentences"].get(sort, ())]
-    texts = [(text,) for text in dict.fromkeys(picked)]
+    texts = list(dict.fromkeys(picked))
     strongest = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
     chosen = [*dict.fromkeys([*strongest, *_named(study, made)])]
     data = {
@@ -76,14 +76,12 @@ def _named(study: Study, made: dict[str, Any]) -> list[str]:
     return sorted({*words} & {*study.influence.words})
 
 
-def _each(
-    view: Callable[..., dict[str, Any]], study: Study, arguments: Sequence[tuple[str, ...]], task: str
-) -> dict[str, dict[str, Any]]:
+def _each(view: Callable[..., dict[str, Any]], study: Study, texts: Sequence[str], task: str) -> dict[str, Any]:
     """A view of each of several texts."""
-    progress.start(task, len(arguments))
+    progress.start(task, len(texts))
     found = {}
-    for each in arguments:
-        found["\n".join(each)] = or_error(view, study, *each)
+    for text in texts:
+        found[text] = or_error(view, study, text)
         progress.advance()
     progress.finish()
     return found

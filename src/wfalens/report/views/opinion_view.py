@@ -28,6 +28,6 @@ def findings(study: Study) -> dict[str, Any]:
 def states(study: Study) -> dict[str, Any]:
     """The readable automaton: its states by what the network says there, its moves and word clusters."""
     asked = study.model is not None and study.corpus is not None and not asks_every_prefix(study.model)
-    texts = study.encoded.take(study.sample) if asked else None
+    texts = study.texts.subset(study.sample) if asked else None
     found = diagram_of(study.wfa, study.model if asked else None, texts)
     return {**found.to_dict(), "drawing": found.draw().to_svg(own_style=False)}
