@@ -73,8 +73,11 @@ def test_every_view_is_carried(carried):
         assert "error" not in carried[name], name
 
 
-def test_sentences_that_can_be_picked_can_be_played(study, carried):
+def test_sentences_that_can_be_picked_and_examples_of_findings_can_be_played(study, carried):
     texts = {item["text"] for sort in ("any", "disagree", "unsure") for item in carried["sentences"][sort]}
+    examples = [example["text"] for each in carried["findings"]["findings"] for example in each["examples"]]
+    assert examples
+    texts |= {text for text in examples if text.split()}
     assert texts == carried["traces"].keys() == carried["counterfactuals"].keys()
     for text in texts:
         assert carried["traces"][text] == views.trace(study, text)
@@ -95,7 +98,7 @@ def test_what_is_left_out_is_told_as_it_is(study, carried):
     rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["traces"])
     assert data["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
     assert f"{pages:,} have a page" in data["Words"]
-    assert data["Sentences"].startswith(f"{plays:,} to pick from")
+    assert data["Sentences"].startswith(f"{plays:,}, the examples")
     assert f"{carried['runtime']['words']:,} commonest words" in data["Typing"]
     assert data["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
 

@@ -50,6 +50,8 @@ def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
     options: dict[str, Any] = {"sentences": {"each": extent.sentences}, "attacks": {"texts": extent.attacked}}
     made = {name: or_error(view, study, **options.get(name, {})) for name, view in views.JOBS.items()}
     picked = [item["text"] for sort in ("any", "disagree", "unsure") for item in made["sentences"].get(sort, ())]
+    claims = made["findings"].get("findings", ())
+    picked += [example["text"] for each in claims for example in each["examples"] if example["text"].split()]
     texts = list(dict.fromkeys(picked))
     strongest = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
     chosen = [*dict.fromkeys([*strongest, *_named(study, made)])]
@@ -100,7 +102,7 @@ def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
     notes = {
         "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
         f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
-        "Sentences": f"{len(data['traces']):,} to pick from, read by the automaton"
+        "Sentences": f"{len(data['traces']):,}, the examples of findings among them, read by the automaton"
         + ("" if study.model is None else " and the network"),
         "Typing": _typing(data["runtime"]),
     }
