@@ -8,7 +8,7 @@ cost grows with the sum of the numbers of options over the positions; the number
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,14 +34,14 @@ ROUNDING = 1e-9  # a bound so close to zero certifies nothing
 
 
 class TextCertificate:
-    """What the certificates of single texts share; fields that are not shown stand in no table."""
+    """What the certificates of single texts share."""
 
     status: str
 
     def row(self) -> dict[str, Any]:
         """The certificate in a table, its words as texts."""
-        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
-        texts = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in shown.items()}
+        shown = vars(self).items()
+        texts = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in shown}
         return {"text": texts.pop("words", None), **texts}
 
     def sentence(self) -> str:
@@ -63,7 +63,6 @@ class Certificate(TextCertificate):
     witness: tuple[str, ...]  # the worst variant found
     witness_label: str | None
     variants: int  # how many texts the certificate covers, this one included
-    picks: Path = field(repr=False)  # the options that make the worst variant
 
     def sentence(self) -> str:
         text = f"{self.status}: {' '.join(self.words)} ({self.label}"
@@ -191,7 +190,6 @@ def certify_choices(
         in_words(words, choices, path, wfa.encoder.vocabulary.words),
         None if decision == UNDECIDED else wfa.class_names[decision],
         count_variants(choices, changes),
-        path,
     )
 
 
