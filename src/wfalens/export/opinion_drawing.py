@@ -202,19 +202,18 @@ def _type_colour(number: int) -> str:
 def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float, words: int) -> float:
     """The large form of two classes: words above, the line with its stations below; returns where it ends."""
     low, high = _sides(found, line)
-    names = found.class_names[1 - line.number], line.label
     middle, right = canvas.width / 2, canvas.width - _MARGIN
-    for text, x, anchor, colour in ((names[0], _MARGIN, "start", low), (names[1], right, "end", high)):
-        head = fitted(f"{found.unit.title()}s that push towards {text}", _USUAL, 560, bold=True)
+    against, towards = line.against[:words], line.towards[:words]
+    most = max((abs(each.change) for each in (*against, *towards)), default=1.0)
+    other = found.class_names[1 - line.number]
+    for way, name, pushes, colour in ((-1, other, against, low), (1, line.label, towards, high)):
+        head = fitted(f"{found.unit.title()}s that push towards {name}", _USUAL, 560, bold=True)
+        x, anchor = (_MARGIN, "start") if way < 0 else (right, "end")
         canvas.add(Text((x, top + 20), head, _USUAL, colour, True, anchor=anchor))
-    sides = line.against[:words], line.towards[:words]
-    most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
-    for row, push in enumerate(sides[0]):
-        _bar(canvas, push, (490, top + 60 + 36 * row), -260 / most, low)
-    for row, push in enumerate(sides[1]):
-        _bar(canvas, push, (canvas.width - 490, top + 60 + 36 * row), 260 / most, high)
+        for row, push in enumerate(pushes):
+            _bar(canvas, push, (middle + 310 * way, top + 60 + 36 * row), way * 260 / most, colour)
     _middle(canvas, line, (middle, top + 20), 300)
-    y = top + 60 + 36 * max(words - 1, *map(len, sides)) + 96
+    y = top + 60 + 36 * max(words - 1, len(against), len(towards)) + 96
     return _track(canvas, found, line, (_MARGIN + 130, right - 130), y) + 10
 
 

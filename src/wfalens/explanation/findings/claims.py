@@ -238,7 +238,7 @@ def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Findin
     figure = claim.figure
     yield Finding(
         probe.code, claim.kind, sentence(claim.text), figure.value, figure.low, figure.high, probe.cases, probe.unit,
-        examples, claim.link,
+        examples, claim.link or next(iter(claim.examples), ""),
     )  # fmt: skip
 
 

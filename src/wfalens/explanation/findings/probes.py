@@ -58,7 +58,7 @@ class Claim:
     text: str
     figure: Estimate
     examples: Sequence[str] = ()
-    link: str = ""  # a text or a word to look at
+    link: str = ""  # a text or a word to look at, by default the first example
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
             where = "away from it" if found.value > 0 else f"further towards {name}"
             text = f"“not” before a {name} word moves it {by:.0f} points {where}"
         claim = f"It has {kind.replace('_', ' ')} negation: {'; '.join([*map(talk.shown, best[:1]), text])}"
-        return Claim(kind, claim, found, best[:2], (*best, "not")[0])
+        return Claim(kind, claim, found, best[:2], "" if best else "not")
 
     yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
 
@@ -156,7 +156,7 @@ def intensity(talk: Interview) -> Iterator[ProbeResult]:
         shown = every[label][int(np.abs(moved - found.value).argmin())]
         does = "strengthens the word after it" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
         examples = (shown.text("very"), shown.text())
-        return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples, examples[0])
+        return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples)
 
     yield _for_all("intensity", samples, 0.02, sum(map(len, every.values())), sentence)
 
@@ -178,7 +178,7 @@ def contrast(talk: Interview) -> Iterator[ProbeResult]:
         first, last = pairs[label][int(np.abs(samples[label] - found.value).argmin())]
         does = "makes what follows count for more" if kind == LEARNED else "does not make what follows count for more"
         examples = (f"{first} but {last}", f"{first} and {last}")
-        return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples, examples[0])
+        return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples)
 
     yield _for_all("contrast", samples, 0.05, sum(map(len, pairs)), sentence)
 
@@ -370,7 +370,7 @@ def no_text(talk: Interview) -> Iterator[ProbeResult]:
             if not sure.any():
                 return None
             text = f"Text that is no text gets a sure answer {sure.sum()} times in {len(sure)}: {talk.shown(ranked[0])}"
-            return Claim(DANGEROUS, text, found, ranked[:2], ranked[0])
+            return Claim(DANGEROUS, text, found, ranked[:2])
 
         yield ProbeResult("no_text", (sure,), claim, len(sure), SHARE)
     if hasattr(talk.model, "initial_output"):
@@ -503,14 +503,14 @@ def accuracy(talk: Interview) -> Iterator[ProbeResult]:
                 f"It is right on {percent(known[0].value)} of the texts that it has seen and on {percent(now.value)} "
                 "of new ones: part of what it knows, it knows by heart"
             )
-            return Claim(NOT_LEARNED, text, now, shown, shown[0])
+            return Claim(NOT_LEARNED, text, now, shown)
         usual, share = int(counts.argmax()), float(counts.max() / counts.sum())
         better = now.low > share
         text = (
             f"It is right on {percent(now.value)} of {'the new' if seen is not None else 'these'} texts; always saying "
             f"“{talk.name(usual)}” {'would be' if better else 'is as good:'} right on {percent(share)}"
         )
-        return Claim(LEARNED if better else NOT_LEARNED, text, now, shown, shown[0] if shown else "")
+        return Claim(LEARNED if better else NOT_LEARNED, text, now, shown)
 
     samples = [each.right for each in (talk.answered, seen) if each is not None]
     yield ProbeResult("accuracy", tuple(samples), claim, len(samples[0]), SHARE)
@@ -520,24 +520,21 @@ def calibration(talk: Interview) -> Iterator[ProbeResult]:
     """Is the probability of its answers as high as the share of those that are right?"""
     if talk.answered is None:
         return
-    texts, right, sure = talk.answered.texts, talk.answered.right, talk.answered.outputs.max(1)
+    own, right, sure = talk.answered, talk.answered.right, talk.answered.outputs.max(1)
 
     def claim(found: Estimate) -> Claim | None:
-        mean, by = f"the mean probability of its answers is {percent(float(sure.mean()))}", 100 * abs(found.value)
+        mean, share = percent(float(sure.mean())), percent(float(right.mean()))
         if found.low > _MISCALIBRATED:
             text = (
-                f"It is surer than it is right, by {by:.0f} points: {mean}, and {percent(float(right.mean()))} of them "
-                "are right"
+                f"It is surer than it is right, by {100 * found.value:.0f} points: the mean probability of its answers "
+                f"is {mean}, and {share} of them are right"
             )
-            shown = np.argsort(np.where(right, 0, -sure), kind="stable")[:2]
-        elif found.high < -_MISCALIBRATED:
+            return Claim(DANGEROUS, text, found, own.kept(~right).surest[:2])
+        if found.high < -_MISCALIBRATED:
             often = "never sure" if sure.max() <= SURE else "seldom sure"
-            text = f"It is right on {percent(float(right.mean()))} of the texts, but {often}: {mean}"
-            shown = np.argsort(np.where(right, sure, 1), kind="stable")[:2]
-        else:
-            return None
-        examples = [texts[at] for at in shown]
-        return Claim(DANGEROUS if found.low > 0 else NOT_LEARNED, text, found, examples, examples[0])
+            text = f"It is right on {share} of the texts, but {often}: the mean probability of its answers is {mean}"
+            return Claim(NOT_LEARNED, text, found, own.kept(right).surest[:-3:-1])
+        return None
 
     yield ProbeResult("calibration", (sure - right,), claim, len(right))
 
@@ -546,21 +543,18 @@ def confusion(talk: Interview) -> Iterator[ProbeResult]:
     """The class that is most often taken for another one."""
     if talk.answered is None or (~talk.answered.right).sum() < _MISTAKES:
         return
-    texts, truth, outputs = talk.answered.texts, talk.answered.truth, talk.answered.outputs
-    classes, answers = len(talk.names), outputs.argmax(1)
-    table = np.bincount(truth * classes + answers, minlength=classes**2).reshape(classes, classes).astype(float)
+    own, classes = talk.answered, len(talk.names)
+    table = np.bincount(own.truth * classes + own.answers, minlength=classes**2).reshape(classes, classes)
     np.fill_diagonal(table, 0)
-    label, other = np.unravel_index(int(table.argmax()), table.shape)
-    rows = np.flatnonzero(truth == label)
-    taken = answers[rows] == other
-    confused = rows[taken][np.argsort(-outputs[rows[taken], other], kind="stable")]
+    label, other = (int(at) for at in np.unravel_index(int(table.argmax()), table.shape))
+    of_class = own.kept(own.truth == label)
+    taken = of_class.answers == other
 
     def claim(found: Estimate) -> Claim | None:
-        text = f"It takes {percent(found.value)} of the “{talk.name(int(label))}” texts for “{talk.name(int(other))}”"
-        examples = [texts[at] for at in confused[:2]]
-        return Claim(NOT_LEARNED, text, found, examples, examples[0]) if found.low > RELEVANT else None
+        text = f"It takes {percent(found.value)} of the “{talk.name(label)}” texts for “{talk.name(other)}”"
+        return Claim(NOT_LEARNED, text, found, of_class.kept(taken).surest[:2]) if found.low > RELEVANT else None
 
-    yield ProbeResult("confusion", (taken,), claim, len(rows), SHARE, classes * (classes - 1))
+    yield ProbeResult("confusion", (taken,), claim, len(taken), SHARE, classes * (classes - 1))
 
 
 def misleading(talk: Interview) -> Iterator[ProbeResult]:
@@ -639,7 +633,7 @@ def labels(talk: Interview) -> Iterator[ProbeResult]:
             f"{percent(found.value, 1)} of the labels that it was trained on are worth a second look: the network and "
             "a bag of words that was fitted to the other texts both give another class"
         )
-        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if some else None
+        return Claim(DATA, text, found, [each.text for each in errors[:2]]) if some else None
 
     yield ProbeResult("labels", (doubted,), claim, len(corpus), SHARE)
 
