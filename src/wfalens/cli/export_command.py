@@ -119,18 +119,16 @@ def export_automaton(
 
 def _learned(source: str, out: Path, words: list[str] | None, settings: Settings) -> Any:
     """A deterministic automaton of an automaton or a classifier, written to `out`."""
-    how, is_automaton = settings.dfa, Path(source).suffix.lower() == ".wfa"
+    how, is_automaton = settings.dfa.to_dict(), Path(source).suffix.lower() == ".wfa"
     model: Any = open_wfa(Path(source), settings) if is_automaton else open_model(source)
-    texts = None if how.corpus is None else open_corpus(how.corpus, settings, "train", labels=False).texts
+    corpus = how.pop("corpus")
+    texts = None if corpus is None else open_corpus(corpus, settings, "train", labels=False).texts
     learned = robustness.learn_machine(
         model,
         None if words is None else [word for some in words for word in some.split()],
-        algorithm=how.algorithm,
-        states=how.states,
-        partial=how.partial,
         texts=None if texts is None else model.encoder.encode(texts).nonempty()[1],
-        samples=how.samples,
         seed=settings.seed,
+        **how,
     )
     learned.save(out, source=Path(source).name)
     return learned

@@ -59,12 +59,11 @@ def wrap(
     out = model.with_suffix(".json")
     check_outputs(out, force=force)
     allow_own(tokenizer)
-    given = settings.given("preprocessing")
-    given.setdefault("unknown", None if given.get("closed") else settings.preprocessing.unknown)
     described = models.Preprocessing(
         words=text.read_word_list(words),
         class_names=text.read_word_list(classes) if Path(classes).is_file() else tuple(classes.split(",")),
-        **{"tokenizer": tokenizer, "padding_side": padding, "truncation_side": truncation, **given},
+        **{"tokenizer": tokenizer, "padding_side": padding, "truncation_side": truncation},
+        **settings.preprocessing.to_dict(),
     )
     labelled = None if check is None else open_corpus(check, settings)
     found = wrapping.describe_model(model, described, labelled)
