@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -67,6 +67,14 @@ def check_choice(name: str, given: Any, allowed: Collection[str]) -> None:
     """Refuse a name that is none of those to choose from."""
     if not isinstance(given, str) or given not in allowed:
         raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}", code="option-value")
+
+
+def check_known(what: str, options: Iterable[str], known: Collection[str]) -> None:
+    """Refuse options that something does not have."""
+    for name in options:
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise InputError(f"{what} has no option {name!r}; its options: {names}", code="unknown-option")
 
 
 def option(default: Any, help: str = "", allowed: Bounds | Collection[str] | None = None, **more: Any) -> Any:

@@ -25,6 +25,7 @@ from wfalens.export.subset import chosen_ids, chosen_states, subset, with_unknow
 from wfalens.export.symbols import symbol_table
 from wfalens.results import Result
 from wfalens.storage import write_atomically
+from wfalens.validation import check_known
 
 SYMBOLS = ".syms"
 
@@ -163,9 +164,7 @@ def export_files(
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}", code="unknown-format")
     chosen = FORMATS[name]
-    for option in options:
-        if option not in chosen.options:
-            raise InputError(f"{option} is not an option of the format {name}", code="unknown-option")
+    check_known(f"the format {name}", options, chosen.options)
     wfa, remark = (stochastic_of(wfa) if chosen.stochastic else None) or (wfa, None)
     kind = wfa.kind
     transitions: int | None = None

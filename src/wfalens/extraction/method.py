@@ -24,7 +24,7 @@ from wfalens.models.padded import padding_of
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.scale.sample import SampledFiles
-from wfalens.validation import Options
+from wfalens.validation import Options, check_known
 
 AUTO = "auto"
 LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
@@ -144,10 +144,7 @@ class Method(Options, ABC):
         if name not in METHODS:
             raise InputError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}", code="unknown-method")
         method = METHODS[name]
-        known = {each.name for each in fields(method)}
-        for option in options:
-            if option not in known:
-                raise InputError(f"{option} is no option of the method {name}", code="unknown-option")
+        check_known(f"the method {name}", options, [each.name for each in fields(method)])
         return method(**options)
 
 

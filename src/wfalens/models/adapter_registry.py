@@ -18,6 +18,7 @@ from wfalens.models.preprocessing import Preprocessing, preprocessing_of
 from wfalens.text.corpus import Corpus, as_texts, named_classes
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import Vocabulary
+from wfalens.validation import check_known
 
 WordIds = NDArray[np.int64]  # (V,): the model's own id of every word of a vocabulary
 
@@ -98,10 +99,7 @@ def split_options(which: Adapter, options: Mapping[str, Any]) -> tuple[dict[str,
     """The options of an adapter alone, and those that models that read ids share; others are refused."""
     shared = [each.name for each in fields(IdOptions)] if getattr(which, "reads_ids", False) else []
     own = [name for name, each in inspect.signature(which.wrap).parameters.items() if each.kind is each.KEYWORD_ONLY]
-    for name in options:
-        if name not in (*own, *shared):
-            names = ", ".join([*own, *shared]) or "none"
-            raise InputError(f"{which.kind} has no option {name!r}; its options: {names}", code="unknown-option")
+    check_known(which.kind, options, [*own, *shared])
     given = {name: value for name, value in options.items() if name in own}
     return given, IdOptions(**{name: value for name, value in options.items() if name not in own})
 

@@ -27,6 +27,7 @@ from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, Vocabulary
 from wfalens.text.word_vectors import WordVectors
 from wfalens.threads import model_threads_limited
+from wfalens.validation import check_known
 
 _LEAST = 1e-12  # probability
 _IGNORED = -1  # no class: <unk> never comes next
@@ -109,10 +110,7 @@ def train(
             f"train takes a corpus, not {type(corpus).__name__}: Corpus.of(texts, labels) makes one of two lists",
             code="corpus",
         )
-    known = [each.name for each in fields(Trainer)]
-    for name in options:
-        if name not in known:
-            raise InputError(f"train has no option {name!r}; its options: {', '.join(known)}", code="unknown-option")
+    check_known("train", options, [each.name for each in fields(Trainer)])
     start = init_from if isinstance(init_from, RNNClassifier) else None
     vectors = init_from if isinstance(init_from, WordVectors) else None
     if init_from is not None and start is None and vectors is None:
