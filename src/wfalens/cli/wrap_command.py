@@ -62,7 +62,9 @@ def wrap(
     described = models.Preprocessing(
         words=text.read_word_list(words),
         class_names=text.read_word_list(classes) if Path(classes).is_file() else tuple(classes.split(",")),
-        **{"tokenizer": tokenizer, "padding_side": padding, "truncation_side": truncation},
+        tokenizer=tokenizer,
+        padding_side=padding,
+        truncation_side=truncation,
         **settings.preprocessing.to_dict(),
     )
     labelled = None if check is None else open_corpus(check, settings)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.walk import row_kinds
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import InputError, naming_extras
 from wfalens.explanation.opinion_line import points
 from wfalens.html import heat_html, table_html
 from wfalens.messages import percent
@@ -219,19 +219,15 @@ def check_some(attributions: Sequence[Attribution]) -> None:
 
 
 def import_shap() -> Any:
-    try:
+    with naming_extras():
         import shap
-    except ImportError:
-        raise MissingDependencyError("shap", "shap") from None
     return shap
 
 
 def interaction_values(values: dict[tuple[int, ...], float], index: str, words: int, **about: Any) -> Any:
     """Values of sets of words, by their positions, as `shapiq.InteractionValues`; needs shapiq."""
-    try:
+    with naming_extras():
         from shapiq import InteractionValues
-    except ImportError:
-        raise MissingDependencyError("shapiq", "shap") from None
     sizes = [len(subset) for subset in values]
     about = {"min_order": min(sizes, default=1), "max_order": max(sizes, default=1), "estimated": False} | about
     return InteractionValues(values, index=index, n_players=words, **about)

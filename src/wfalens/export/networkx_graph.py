@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wfalens.errors import MissingDependencyError
+from wfalens.errors import naming_extras
 from wfalens.export.subset import Subset
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ def to_networkx(part: Subset) -> networkx.MultiDiGraph[int]:
     `class_weights` by class name, and its `name` if it has one; the graph has `kind`, `class_names` and `words`. Where
     words share rows, an edge also has its `word_class`.
     """
-    try:
+    with naming_extras():
         import networkx
-    except ImportError:
-        raise MissingDependencyError("networkx", "graph") from None
 
     graph: Any = networkx.MultiDiGraph(kind=part.kind, class_names=part.class_names, words=part.words)
     for place, (state, initial, weights) in enumerate(

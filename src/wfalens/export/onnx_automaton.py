@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import InputError, naming_extras
 from wfalens.export.exporters import exporter
 from wfalens.export.subset import Subset, chosen_ids, chosen_states, subset, with_unknown
 from wfalens.text.vocabulary import PADDING, UNKNOWN
@@ -130,11 +130,9 @@ def to_onnx(
     wfa: WFA, words: Sequence[str] | int | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
-    try:
+    with naming_extras():
         import onnx
         import onnx.parser
-    except ImportError:
-        raise MissingDependencyError("onnx", "onnx") from None
 
     words = with_unknown(words)
     ids = chosen_ids(wfa, words)

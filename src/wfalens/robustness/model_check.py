@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import InputError, naming_extras
 from wfalens.evaluation.comparison import check_pair
 from wfalens.export.mdp import SAYS, to_drn
 from wfalens.export.subset import Subset, subset
@@ -128,10 +128,8 @@ class StormModel:
     """A game as Storm's own model. Its first step leads to the state after the text, so k words are k + 1 steps."""
 
     def __init__(self, game: Game) -> None:
-        try:
+        with naming_extras():
             import stormpy
-        except ImportError:
-            raise MissingDependencyError("stormpy", "verify") from None
         self._storm: Any = stormpy
         self._start = len(game.subset.states)  # the state before the first step comes last
         options = self._storm.io.DirectEncodingParserOptions()

@@ -15,11 +15,10 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from wfalens import __version__
-from wfalens.errors import InputError, MissingDependencyError, ModelError, WfalensError
+from wfalens.errors import InputError, ModelError, WfalensError, naming_extras
 from wfalens.scale.worker import ATTEMPTS, Done, Outcome, attempt
 from wfalens.threads import THREADS_VARIABLE
 
-EXTRA = "ray"
 _AUTO, _LOCAL = "auto", "local"
 _REACH = 5.0  # seconds; Ray itself would try for minutes
 _PATIENCE = 30.0  # seconds without any worker before we say so
@@ -34,10 +33,8 @@ def join_cluster(workers: int | None, address: str | None) -> Any:
 
     Without an address, $RAY_ADDRESS is one, as everywhere in Ray.
     """
-    try:
+    with naming_extras():
         import ray
-    except ImportError:
-        raise MissingDependencyError("ray", EXTRA) from None
     if not ray.is_initialized():
         _join(ray, workers, address or os.environ.get("RAY_ADDRESS") or _LOCAL)
         _joined.append(ray)

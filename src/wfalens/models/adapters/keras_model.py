@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.errors import MissingDependencyError, ModelError
+from wfalens.errors import ModelError, naming_extras
 from wfalens.messages import reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.contract import fingerprint_of
@@ -82,10 +82,8 @@ class KerasFileAdapter:
 
 def _rows(model: keras.Model, rows: int | None, ids: NDArray[np.int64]) -> NDArray[Any]:
     """The model's output, as it is; rows: of its embedding, where they are known"""
-    try:
+    with naming_extras():
         from keras import ops
-    except ImportError:
-        raise MissingDependencyError("keras", "keras") from None
     if rows is not None and ids.max() >= rows:  # not every backend says so
         raise ModelError(f"the Keras model cannot read the id {ids.max():,}", code="vocabulary-size")
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError, opening
+from wfalens.errors import FormatError, InputError, ModelError, naming_extras, opening
 from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter
 from wfalens.models.contract import State, fingerprint_of
@@ -178,10 +178,8 @@ def stored_metadata(path: str | Path) -> str | None:
 
 
 def _session(path: Path) -> Any:
-    try:
+    with naming_extras():
         import onnxruntime
-    except ImportError:
-        raise MissingDependencyError("onnxruntime", "onnx") from None
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     _check_weights_beside(path)
@@ -197,11 +195,9 @@ def _session(path: Path) -> Any:
 
 def _check_weights_beside(path: Path) -> None:
     """Refuse a graph whose weights lie elsewhere than in files beside it."""
-    try:
+    with naming_extras():
         import onnx
         from onnx.external_data_helper import _get_all_tensors, uses_external_data
-    except ImportError:
-        raise MissingDependencyError("onnx", "onnx") from None
     with opening(path, "a graph that onnxruntime can run"):
         tensors = filter(uses_external_data, _get_all_tensors(onnx.load(path, load_external_data=False)))
         places = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}

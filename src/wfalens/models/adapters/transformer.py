@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError, WfalensError
+from wfalens.errors import FormatError, InputError, ModelError, WfalensError, naming_extras
 from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.adapters.functions import TextClassifier
@@ -121,11 +121,9 @@ def _pair(model: Any) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 def _loaded(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A classifier from a folder, or from the hub by its name."""
     name = name.removeprefix(HUGGING_FACE)
-    try:
+    with naming_extras():
         from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging as logging_of_transformers
-    except ImportError:
-        raise MissingDependencyError("transformers", "transformers") from None
     _check_folder(Path(name))
     logging: Any = logging_of_transformers  # it has no types
     shown = logging.is_progress_bar_enabled()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError, opening
+from wfalens.errors import FormatError, InputError, naming_extras, opening
 from wfalens.memory import check_in_use
 from wfalens.messages import quoted, reason_of
 from wfalens.models.contract import fingerprint_of
@@ -115,10 +115,8 @@ def read_keras(path: str | Path) -> StoredModel:
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """The configuration, the version of Keras, and the file of weights."""
-    try:
+    with naming_extras():
         import h5py
-    except ImportError:
-        raise MissingDependencyError("h5py", "keras") from None
     with opening(path, "a model that Keras has saved"):
         if zipfile.is_zipfile(path):
             with (
@@ -267,10 +265,8 @@ def load_in_keras(stored: StoredModel) -> Any:
     is_open = "KERAS_BACKEND" not in os.environ and "keras" not in sys.modules
     if is_open and importlib.util.find_spec("tensorflow") is None:
         os.environ["KERAS_BACKEND"] = "torch"
-    try:
+    with naming_extras():
         import keras
-    except ImportError:
-        raise MissingDependencyError("keras", "keras") from None
     with tempfile.TemporaryDirectory() as folder:
         path = _migrated(stored, Path(folder))
         try:

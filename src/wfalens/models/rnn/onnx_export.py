@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import InputError, naming_extras
 from wfalens.models.contract import is_language_model
 from wfalens.models.preprocessing import METADATA, Preprocessing
 from wfalens.models.rnn.classifier import RNNClassifier, RNNNetwork
@@ -48,10 +48,8 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
         >>> wrap("films.onnx").class_names
         ('neg', 'pos')
     """
-    try:
+    with naming_extras():
         import onnx
-    except ImportError:
-        raise MissingDependencyError("onnx", "onnx") from None
 
     if is_language_model(model):
         raise InputError(

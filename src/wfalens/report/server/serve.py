@@ -12,7 +12,7 @@ from typing import Any
 
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import InputError, naming_extras
 from wfalens.models.contract import PrefixClassifier
 from wfalens.report.study import Study, study_of
 
@@ -55,13 +55,11 @@ def serve_study(study: Study, host: str, port: int | None, ready: Callable[[str]
     """Answer until interrupted; `ready` is called with the address and its token once requests are answered."""
     if port is not None and not 1 <= port <= _LAST_PORT:
         raise InputError(f"a port lies between 1 and {_LAST_PORT}, not {port}", code="option-value")
-    try:
+    with naming_extras():
         import uvicorn
 
         from wfalens.report.server.connections import BACKLOG, LimitedProtocol, limit_logging
         from wfalens.report.server.web_app import create_app
-    except ImportError as error:
-        raise MissingDependencyError(error.name or "fastapi", "explore") from None
     if "torch" in sys.modules:
         import torch
 
