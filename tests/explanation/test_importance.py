@@ -104,7 +104,7 @@ def test_pairs_are_summed_by_their_words(newsroom_wfa):
     found = pair_importance(newsroom_wfa, texts, min_count=1)
     assert set(found.names) == {"the × senate", "the × after", "senate × after", "senate × the", "senate × senate"}
     one, two = interactions(newsroom_wfa, texts[0]), interactions(newsroom_wfa, texts[1])
-    expected = (one.values[0, 1] + two.values[1, 2]) / 2
+    expected = (one.values[one.subsets.index((0, 1))] + two.values[two.subsets.index((1, 2))]) / 2
     np.testing.assert_allclose(found.of("the × senate").mean[0], expected, atol=1e-8)
     assert found.of("the × senate").counts.tolist() == [2]
     ids = newsroom_wfa.encoder.encode(texts)

@@ -160,7 +160,11 @@ def banzhaf_values(wfa, text, absence):
 
 
 def interactions(wfa, text, absence):
-    return explanation.interactions(wfa, text, absence=absence).values
+    found = explanation.interactions(wfa, text, absence=absence)
+    table = np.zeros((len(found.words), len(found.words), len(found.class_names)))
+    for (one, two), value in zip(found.subsets, found.values, strict=True):
+        table[one, two] = table[two, one] = value
+    return table
 
 
 def local_attribution(wfa, text, method):

@@ -190,13 +190,16 @@ def test_attributions_know_their_words_classes_and_settings():
 def test_interactions_name_the_pairs():
     wfa = sample("fit", 2).wfa
     found = interactions(wfa, "w1 w2 w3")
-    np.testing.assert_array_equal(found.values, found.values.transpose(1, 0, 2))
+    assert found.subsets == ((0, 1), (0, 2), (1, 2))
+    (table,) = exact_interactions(wfa, wfa.encoder.encode(["w1 w2 w3"]), "delete")
+    np.testing.assert_array_equal(table, table.transpose(1, 0, 2))
+    np.testing.assert_array_equal(found.values, [table[pair] for pair in found.subsets])
     first, second, value = found.top("c0", 1)[0]
-    assert value == found.of_class("c0")[found.words.index(first), found.words.index(second)]
-    assert abs(value) == np.abs(found.of_class("c0")).max()
+    assert value == table[found.words.index(first), found.words.index(second), wfa.class_names.index("c0")]
+    assert abs(value) == np.abs(table[..., wfa.class_names.index("c0")]).max()
     assert len(found.to_dataframe()) == 3
-    assert found.to_dict()["values"][0][2][1] == found.values[0, 2, 1]
-    assert interactions(wfa, "w1").values.shape == (1, 1, len(wfa.class_names))
+    assert found.to_dict()["values"][2] == found.values[2].tolist()
+    assert interactions(wfa, "w1").values.shape == (0, len(wfa.class_names))
 
 
 def test_words_and_classes_are_escaped_in_html():

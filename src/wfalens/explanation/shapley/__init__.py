@@ -2,8 +2,8 @@
 
 from wfalens.explanation.shapley.game import ABSENCES
 from wfalens.explanation.shapley.network_values import network_shapley
-from wfalens.explanation.shapley.shapley_values import Interactions, banzhaf, interactions, shapley, shapley_each
-from wfalens.explanation.shapley.word_sets import n_shapley
+from wfalens.explanation.shapley.shapley_values import banzhaf, shapley, shapley_each
+from wfalens.explanation.shapley.word_sets import Interactions, interactions, n_shapley
 
 __all__ = [
     "ABSENCES",

@@ -26,7 +26,7 @@ from wfalens.explanation.shapley.quadrature import gauss_legendre
 
 MOST_COALITIONS = 4096  # that one regression takes
 _LISTED = 16  # players up to which all coalitions may be asked
-_DESIGNED, _CANDIDATES = 128, 2048  # pairs that are chosen, and out of how many
+_DESIGNED, _CANDIDATES = 96, 2048  # pairs that are chosen, and out of how many; with more, intervals were too narrow
 _CONSTANT, _TINY = 10.0, 1e-9  # c, and the least variance that is divided by
 
 

@@ -1,8 +1,7 @@
-"""Shapley values, Banzhaf values and interactions of an automaton, text by text."""
+"""Shapley and Banzhaf values of an automaton, text by text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,24 +9,12 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import (
-    BANZHAF,
-    LOG_ODDS,
-    PROBABILITY,
-    SHAPLEY,
-    Attribution,
-    class_column,
-    interaction_values,
-)
+from wfalens.explanation.attribution import BANZHAF, LOG_ODDS, PROBABILITY, SHAPLEY, Attribution
 from wfalens.explanation.shapley.coalition_regression import Estimates, estimate_shapley
 from wfalens.explanation.shapley.coalitions import draw_coalitions
-from wfalens.explanation.shapley.game import (
-    checked_absence,
-    coalition_weights,
-)
-from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_interactions, exact_marginals, exact_shapley
+from wfalens.explanation.shapley.game import checked_absence, coalition_weights
+from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_marginals, exact_shapley
 from wfalens.ragged import Ragged
-from wfalens.results import Result
 from wfalens.text.encoder import TextEncoder
 
 MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `check_length`
@@ -130,56 +117,6 @@ def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
     values = exact_marginals(wfa, ids, absence, 0.5).values
     about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": BANZHAF, "absence": absence}
     return Attribution(words=words, base=base, output=wfa.weights(ids)[0], values=values, **about)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Interactions(Result):
-    """How far pairs of words do together what neither does alone: the Shapley interaction index."""
-
-    words: tuple[str, ...]
-    class_names: tuple[str, ...]
-    values: NDArray[np.float64]  # (words, words, classes), symmetric, 0 on the diagonal
-    unit: str
-    absence: str
-
-    @property
-    def title(self) -> str:
-        return f"Shapley interactions of {len(self.words)} words ({self.unit})"
-
-    def of_class(self, class_name: str) -> NDArray[np.float64]:
-        """-> (words, words)"""
-        values: NDArray[np.float64] = self.values[:, :, class_column(self.class_names, class_name)]
-        return values
-
-    def top(self, class_name: str, k: int = 10) -> list[tuple[str, str, float]]:
-        """The `k` pairs that interact most, in either direction, the earlier word first."""
-        table = self.of_class(class_name)
-        first, second = np.triu_indices(len(self.words), 1)
-        order = np.argsort(-np.abs(table[first, second]), kind="stable")[:k]
-        return [(self.words[first[at]], self.words[second[at]], float(table[first[at], second[at]])) for at in order]
-
-    def to_shapiq(self, class_name: str) -> Any:
-        """The pairs for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
-        table = self.of_class(class_name)
-        pairs: dict[tuple[int, ...], float] = {
-            (int(a), int(b)): float(table[a, b]) for a, b in zip(*np.triu_indices(len(table), 1), strict=True)
-        }
-        return interaction_values(pairs, "SII", len(table))
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for every pair of words."""
-        return [
-            {"first": self.words[one], "second": self.words[two]}
-            | dict(zip(self.class_names, self.values[one, two].tolist(), strict=True))
-            for one, two in zip(*np.triu_indices(len(self.words), 1), strict=True)
-        ]
-
-
-def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
-    """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
-    words, ids = read_text(wfa.encoder, text, MOST_PAIRED, "explained by pairs of words")
-    (values,) = exact_interactions(wfa, ids, checked_absence(absence))
-    return Interactions(words, wfa.class_names, values, wfa.unit, absence)
 
 
 def checked_unit(wfa: WFA, unit: str | None) -> str:

@@ -1,4 +1,4 @@
-"""n-Shapley values: what sets of up to n words of a short text do together (Bordt and von Luxburg 2023).
+"""What sets of words do together: interactions of pairs, and n-Shapley values (Bordt and von Luxburg 2023).
 
 With the Möbius transform `m(T) = Σ_{S⊆T} (−1)^(|T|−|S|)·v(S)`, the Shapley interaction index of a set A is
 `Σ_{T⊇A} m(T) / (|T| − |A| + 1)`. The n-Shapley values are the sums `Φ(A) = Σ_{T⊇A, |T|≤n} B_{|T|−|A|}·SII(T)`, with
@@ -20,30 +20,41 @@ from wfalens.explanation.attribution import PROBABILITY, class_column, interacti
 from wfalens.explanation.shapley.coalitions import all_coalitions
 from wfalens.explanation.shapley.game import checked_absence, coalition_texts, coalition_weights
 from wfalens.explanation.shapley.network_values import check_network_game, shown_ids
-from wfalens.explanation.shapley.shapley_values import ENUMERATED, checked_unit, read_text
+from wfalens.explanation.shapley.quadrature import exact_interactions
+from wfalens.explanation.shapley.shapley_values import ENUMERATED, MOST_PAIRED, checked_unit, read_text
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.results import Result
 
+PAIRS = "SII"  # the Shapley interaction index
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NShapleyValues(Result):
-    """A value for every set of up to n words and every class; they add up to output − base."""
+class Interactions(Result):
+    """A value for sets of words and every class: what they do together.
+
+    The Shapley interaction index of pairs (`SII`) is what neither word does alone. n-Shapley values (`k-SII`) of all
+    sets of up to n words add up to output − base.
+    """
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
     subsets: tuple[tuple[int, ...], ...]  # positions of the words, the smaller sets first
     values: NDArray[np.float64]  # (subsets, classes)
-    base: NDArray[np.float64]  # (classes,): the output with all words absent
     unit: str
-
-    @property
-    def order(self) -> int:
-        return len(self.subsets[-1])
+    index: str  # as shapiq names it
+    base: NDArray[np.float64] | None = None  # (classes,): the output with all words absent
 
     @property
     def title(self) -> str:
-        return f"{self.order}-Shapley values of {len(self.words)} words ({self.unit})"
+        kind = "Shapley interactions" if self.index == PAIRS else f"{len(self.subsets[-1])}-Shapley values"
+        return f"{kind} of {len(self.words)} words ({self.unit})"
+
+    def top(self, class_name: str, k: int = 10) -> list[tuple[str | float, ...]]:
+        """The `k` sets that matter most, in either direction: their words in the order of the text, and the value."""
+        column = self.values[:, class_column(self.class_names, class_name)]
+        order = np.argsort(-np.abs(column), kind="stable")[:k]
+        return [(*(self.words[place] for place in self.subsets[at]), float(column[at])) for at in order]
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -52,11 +63,20 @@ class NShapleyValues(Result):
         ]
 
     def to_shapiq(self, class_name: str) -> Any:
-        """The values for one class as `shapiq.InteractionValues`; needs shapiq."""
+        """The values for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
         column = class_column(self.class_names, class_name)
         values = dict(zip(self.subsets, self.values[:, column].tolist(), strict=True))
-        index = "k-SII" if self.order > 1 else "SV"
-        return interaction_values(values, index, len(self.words), baseline_value=float(self.base[column]))
+        base = {} if self.base is None else {"baseline_value": float(self.base[column])}
+        return interaction_values(values, self.index, len(self.words), **base)
+
+
+def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
+    """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
+    words, ids = read_text(wfa.encoder, text, MOST_PAIRED, "explained by pairs of words")
+    (table,) = exact_interactions(wfa, ids, checked_absence(absence))
+    pairs = tuple(combinations(range(len(words)), 2))
+    values = table[np.triu_indices(len(words), 1)]
+    return Interactions(words, wfa.class_names, pairs, values, wfa.unit, PAIRS)
 
 
 def n_shapley(
@@ -67,7 +87,7 @@ def n_shapley(
     order: int = 3,
     absence: str = "delete",
     unit: str | None = None,
-) -> NShapleyValues:
+) -> Interactions:
     """n-Shapley values of a text of up to 12 words, exactly, from all coalitions of its words.
 
     Args:
@@ -96,7 +116,7 @@ def n_shapley(
         ids = shown_ids(model, text, encoded.values)
         unit, outputs = PROBABILITY, final_outputs(model, coalition_texts(ids, all_coalitions(len(words)), absence))
     subsets, values = enumerated_n_shapley(outputs, order)
-    return NShapleyValues(words, wfa.class_names, subsets, values, outputs[0], unit)
+    return Interactions(words, wfa.class_names, subsets, values, unit, "k-SII" if order > 1 else "SV", outputs[0])
 
 
 def enumerated_n_shapley(
