@@ -240,18 +240,18 @@ class Interview:
 
     @cached_property
     def scores(self) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.float64]]:
-        """The words seen in extraction, how often, and what each at least changes of each class; (words, classes)
+        """The words seen in extraction, how often, and what each changes of each class; (words, classes)
 
-        Words that the model was seen to read often have its own change, less half of the interval; others have their
-        influence in the automaton.
+        Words that the model was seen to read often have its own mean change, the nearer to zero the wider its interval;
+        others have their influence in the automaton.
         """
         ids = words_seen(self.wfa, 5)
         changes = influence_of(self.wfa, ids, "probability")
         if self._reading is not None:
             found = self._reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.names)))
             _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
-            surely = np.maximum(0, np.abs(found.changes) - found.halves)
-            changes[place] = (np.sign(found.changes) * surely)[own]
+            sizes = np.abs(found.changes)
+            changes[place] = (found.changes * sizes / np.maximum(1e-12, sizes + found.halves))[own]
         return tuple(self.wfa.encoder.vocabulary.decode(ids)), self.wfa.word_counts[ids], changes
 
     @cached_property

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.evaluation.comparison import Estimate, wilson
+from wfalens.evaluation.comparison import Estimate
 from wfalens.evaluation.label_errors import find_label_errors
-from wfalens.explanation.findings.interview import RELEVANT, Interview
+from wfalens.explanation.findings.interview import RELEVANT, Answered, Interview
 from wfalens.explanation.opinion_line import SURE
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, visible
@@ -34,7 +34,7 @@ _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled w
 _GAP = 0.02  # between accuracies
 _MISCALIBRATED = 0.05  # between how sure it is and how often it is right
 _MISTAKES = 10  # that show what it confuses
-_SUSPECTS = 6  # words of a class that are inserted into other texts
+_LOOKED_AT, _SUSPECTS = 100, 6  # words of a class that may mislead; that are inserted into other texts
 _NAMED = 4  # of these, in a sentence
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
 _SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
@@ -558,7 +558,7 @@ def confusion(talk: Interview) -> Iterator[ProbeResult]:
 
 
 def misleading(talk: Interview) -> Iterator[ProbeResult]:
-    """Words that alone turn texts of other classes into a class; chosen by real texts where they seem to do so."""
+    """Words that alone turn texts of other classes into a class, and with which it is wrong more often."""
     if talk.answered is None or talk.labelled is None or not talk.reads_words:
         return
     found = []
@@ -566,16 +566,16 @@ def misleading(talk: Interview) -> Iterator[ProbeResult]:
         others = talk.labelled.kept(talk.labelled.truth != label)
         usual = float((others.answers == label).mean())
         suspects = []
-        for word in filter(has_letter, talk.strongest(label, 100, 10)):
+        for word in filter(has_letter, talk.strongest(label, _LOOKED_AT, 10)):
             own = others.matching(talk.pattern(word))
-            taken = own.kept(own.answers == label)
-            if len(taken.texts) > 1 and wilson(len(taken.texts), len(own.texts)).low > usual:
-                suspects.append(_Suspect(word, taken.shortest, len(own.texts)))
-        suspects.sort(key=lambda each: usual * each.texts - len(each.taken))
+            excess = float((own.answers == label).sum()) - usual * len(own.texts)
+            if len(own.texts) > 3 and excess > RELEVANT * len(own.texts):
+                suspects.append(_Suspect(word, own, excess))
         right = talk.answered.kept((talk.answered.truth != label) & (talk.answered.answers != label)).texts
         texts = [right[at] for at in talk.rng.permutation(len(right))[: talk.size(400 // len(talk.classes))]]
         if suspects and texts:
-            found.append(_misleads(talk, label, texts, suspects[:_SUSPECTS]))
+            first = sorted(suspects, key=lambda each: -each.excess)[:_SUSPECTS]
+            found.append(_misleads(talk, label, texts, first, usual))
     yield from sorted(found, key=lambda each: -max(float(flips.mean()) for flips in each.samples))
 
 
@@ -583,30 +583,35 @@ class _Suspect(NamedTuple):
     """A word that may turn texts into a class."""
 
     word: str
-    taken: list[str]  # real texts of other classes with it that are taken for the class, the shortest first
-    texts: int  # of other classes, with it
+    texts: Answered  # of other classes, with it
+    excess: float  # of these, how many more are taken for the class than usual
 
 
-def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect]) -> ProbeResult:
-    """How many of the texts, which are of other classes and are said to be, each word turns when it is inserted."""
+def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Suspect], usual: float) -> ProbeResult:
+    """How many of the texts, which are of other classes and are said to be, each word turns when it is inserted.
+
+    usual: of texts of other classes, the share that is taken for the class
+    """
     changed = [[_inserted(text, each.word, talk.rng) for text in texts] for each in suspects]
-    flips = tuple(talk.ask(each).argmax(1) == label for each in changed)
+    flips = [talk.ask(each).argmax(1) == label for each in changed]
+    taken = [each.texts.kept(each.texts.answers == label).shortest for each in suspects]
 
     def claim(*found: Estimate) -> Claim | None:
-        sure = [(each, suspect) for each, suspect in zip(found, suspects, strict=True) if each.low > _FLIPS]
+        both = zip(found[: len(suspects)], found[len(suspects) :], range(len(suspects)), strict=True)
+        sure = [(share, at) for share, real, at in both if share.low > _FLIPS and real.low > usual]
         if not sure:
             return None
         sure = sorted(sure, key=lambda each: -each[0].value)[:_NAMED]
-        name = talk.name(label)
-        turned = ", ".join(f"“{visible(each.word)}” {percent(share.value)}" for share, each in sure)
-        real = ", ".join(f"{len(each.taken)} of {each.texts} with “{visible(each.word)}”" for _, each in sure)
+        name, words = talk.name(label), {at: visible(suspects[at].word) for _, at in sure}
+        turned = ", ".join(f"“{words[at]}” {percent(share.value)}" for share, at in sure)
+        real = ", ".join(f"{len(taken[at])} of {len(suspects[at].texts.texts)} with “{words[at]}”" for _, at in sure)
         others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else "other texts"
-        text = (
-            f"A single word turns {others} into {name}: {turned} of them; of real {others} it takes {real} for {name}"
-        )
-        return Claim(DANGEROUS, text, sure[0][0], [each.taken[0] for _, each in sure[:2]], sure[0][1].word)
+        text = f"A single word turns {others} into {name}: {turned} of them; of real ones it takes {real} for {name}"
+        return Claim(DANGEROUS, text, sure[0][0], [taken[at][0] for _, at in sure[:2]], suspects[sure[0][1]].word)
 
-    return ProbeResult(f"misleading:{talk.names[label]}", flips, claim, len(texts), SHARE)
+    samples = (*flips, *(each.texts.answers == label for each in suspects))
+    tests = 2 * _LOOKED_AT * len(talk.classes)
+    return ProbeResult(f"misleading:{talk.names[label]}", samples, claim, len(texts), SHARE, tests)
 
 
 def _inserted(text: str, word: str, rng: np.random.Generator) -> str:
