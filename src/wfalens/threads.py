@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import repeat
@@ -86,7 +87,24 @@ def passes_of_model(model: object, function: Callable[[Part], Output], parts: It
     if threads == 1 or not getattr(model, "is_concurrent", False):
         return map(function, parts)
     # kernels that these threads call use no other thread
-    return _pool("wfalens-model", threads, os.getpid(), work_alone).map(function, parts)
+    return _in_order(_pool("wfalens-model", threads, os.getpid(), work_alone), function, parts, 2 * threads)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, function: Callable[[Part], Output], parts: Iterable[Part], most: int
+) -> Iterator[Output]:
+    """`pool.map`, but only a few outputs wait at any time: together they may fill the memory."""
+    waiting: deque[Future[Output]] = deque()
+    try:
+        for part in parts:
+            waiting.append(pool.submit(function, part))
+            if len(waiting) == most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def in_parallel(work: Callable[..., None], costs: NDArray[np.int64], least: int, *arguments: Any) -> None:

@@ -11,6 +11,7 @@ from tests.methods import Bounded, best_of
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Linear, Paper, Readable, Request, Stochastic, extract
+from wfalens.extraction.completion import probing
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, stop_sentence
 from wfalens.extraction.extract import texts_in_memory
 from wfalens.extraction.linear.linear_training import LinearTraining
@@ -158,7 +159,7 @@ def charging(clock, monkeypatch, module, name, seconds_of_call):
 def test_reading_words_and_passes_end_with_the_time(news_model, headlines, monkeypatch):
     """A clock that goes on with the words read and with the words of the texts of each step."""
     texts, clock = headlines.subset(np.arange(200)), Ticks(0)
-    charging(clock, monkeypatch, fit, "points_after", lambda *arguments: 0.1 * len(arguments[4]))
+    charging(clock, monkeypatch, probing, "points_after", lambda *arguments: 0.1 * len(arguments[4]))
     charging(clock, monkeypatch, fit, "slopes", lambda words, *_: 0.01 * len(words.values))
     method = replace(SHARED, states=5, clusters=6, start_epochs=1, epochs=2, final_epochs=1, batch=200)
     extract(news_model, texts, method)

@@ -44,8 +44,7 @@ _NEEDS_STATES = "this abstraction needs a model that can be stepped; choose 'out
 class View(Protocol):
     """Maps outputs, and internal states where it needs them, to points."""
 
-    @property
-    def needs_states(self) -> bool: ...
+    needs_states: ClassVar[bool]
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         # (N, C), (N, width) -> (N, D)
@@ -230,6 +229,14 @@ def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequenc
         progress.advance(len(part.values))
     progress.finish()
     return [PrefixOutputs(ids, outputs, table) for table in points]
+
+
+def narrowed(points: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+    """Points of too many columns by random projections, which nearly keep their distances. (…, D) -> (…, most)"""
+    width = points.shape[-1]
+    if width <= most:
+        return points
+    return points @ np.random.default_rng(0).normal(0, most**-0.5, (width, most)).astype(np.float32)
 
 
 def that_fit(ids: Ragged[np.int32], classes: int, rng: np.random.Generator) -> Ragged[np.int32]:

@@ -8,6 +8,7 @@ Rows start from the probed ones and keep their support, so all work is linear in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import in_parallel
 
-_PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
+PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEVELS = 255  # weights of a row are stored as whole numbers up to this
 _NEGLIGIBLE = 1e-6  # mass of a state that is passed over
 
@@ -115,6 +116,18 @@ def _perturbed(
     return Ragged(np.where(np.isin(changed, words), changed, instead).astype(np.int32), texts.offsets)
 
 
+def in_parts(offsets: NDArray[np.int64], work: Callable[[int, NDArray[np.int64]], None]) -> None:
+    """Call `work(number, offsets)` on `PARTS` parts of texts, on several threads."""
+    cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], PARTS + 1)).clip(max=len(offsets) - 1)
+    cuts[0], cuts[-1] = 0, len(offsets) - 1
+
+    def some(first: int, last: int) -> None:
+        for part in range(first, last):
+            work(part, offsets[cuts[part] : cuts[part + 1] + 1])
+
+    in_parallel(some, np.arange(PARTS + 1), 1)
+
+
 def _expectations(
     ids: Ragged[np.int32],
     targets: NDArray[np.float32],
@@ -126,20 +139,16 @@ def _expectations(
     emitted: NDArray[np.float64],
 ) -> float:
     """Add the expected transitions (entries,) and emissions (n, C) of the texts; -> the mean aim."""
-    cuts = np.searchsorted(ids.offsets, np.linspace(0, ids.offsets[-1], _PARTS + 1)).clip(max=len(ids))
-    cuts[0], cuts[-1] = 0, len(ids)
-    moved = np.zeros((_PARTS, len(weights)), np.float32)
-    shown = np.zeros((_PARTS, *centres.shape))
-    aims = np.zeros(_PARTS)
+    moved = np.zeros((PARTS, len(weights)), np.float32)
+    shown = np.zeros((PARTS, *centres.shape))
+    aims = np.zeros(PARTS)
     chain = rows.entry_start, rows.source, rows.target, weights, centres
 
-    def work(first: int, last: int) -> None:
-        for part in range(first, last):
-            offsets = ids.offsets[cuts[part] : cuts[part + 1] + 1]
-            aims[part] = _expect(ids.values, offsets, targets, *chain, every, moved[part], shown[part])
+    def work(part: int, offsets: NDArray[np.int64]) -> None:
+        aims[part] = _expect(ids.values, offsets, targets, *chain, every, moved[part], shown[part])
 
-    in_parallel(work, np.arange(_PARTS + 1), 1)
-    for part in range(_PARTS):
+    in_parts(ids.offsets, work)
+    for part in range(PARTS):
         expected += moved[part]
         emitted += shown[part]
     return float(aims.sum() / len(ids))

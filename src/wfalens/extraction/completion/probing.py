@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
+from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget, TooFewQueriesError
 from wfalens.extraction.states import EMPTY_TEXT, States, View, appended, prefixes_to
 from wfalens.extraction.transitions import TransitionCounts
@@ -27,6 +29,7 @@ from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 from wfalens.threads import passes_of_model
 
 _CALLS = 2  # of a model that traces texts, by their size, for as many answers as are kept at a time
+_TIMED_PARTS = 16  # of a call: where time is limited, the clock is looked at after each
 _MOST_NUMBERS = 1 << 21  # of the internal states after the words of a call
 _GRAIN = 64  # units that an answer is divided into among near states
 
@@ -140,6 +143,36 @@ def probe_rows(
     size = words_in_a_call(model, reps)
     batches = [words[start : start + size] for start in range(0, len(words), size)]
     return TransitionCounts.in_order(n, list(passes_of_model(model, probed, batches)))  # of rising words
+
+
+def read_words(
+    model: PrefixClassifier,
+    representatives: Representatives,
+    view: View,
+    words: NDArray[np.int32],
+    deadline: Deadline = NEVER,
+) -> Iterator[NDArray[np.float32]]:
+    """Where words lead from each representative, as far as there is time, some words after others; (·, reps, D)"""
+    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
+    reps = len(representatives.state)
+    size = words_in_a_call(model, reps)
+    if deadline.left is not None:
+        size = -(-min(size, len(words)) // _TIMED_PARTS)
+    parts = [words[first : first + size] for first in range(0, len(words), size)]
+
+    def read(part: NDArray[np.int32]) -> NDArray[np.float32] | None:
+        if part is not parts[0] and deadline.is_over:
+            return None
+        points = points_after(model, representatives, saved, view, part)
+        return points.reshape(reps, len(part), -1).swapaxes(0, 1)
+
+    progress.start("reading every word", len(words))
+    for points in passes_of_model(model, read, parts):
+        if points is None:
+            break
+        yield points
+        progress.advance(len(points))
+    progress.finish()
 
 
 def points_after(

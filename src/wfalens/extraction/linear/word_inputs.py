@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens import progress
-from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_in_a_call
+from wfalens.extraction.completion.probing import Representatives, affordable, probing_queries, read_words
 from wfalens.extraction.cost_estimate import outputs_within
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import PROBING, QueryBudget
-from wfalens.extraction.states import principal_axes
-from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
-from wfalens.models.inference import asks_every_prefix, states_after
+from wfalens.extraction.states import narrowed, principal_axes
+from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, State, StatefulClassifier
+from wfalens.models.inference import asks_every_prefix
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
-_WORDS_PER_BATCH = 1024
 _QUERY_SHARE, _CALL_SHARE = 0.5, 0.2  # of what is left; of a model that pays for every call
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
+_AT_ONCE = 512  # columns, or words
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 _MOST_COLUMNS = 256  # for the outputs after a prefix: those of many classes would fill the memory
 
@@ -55,7 +55,7 @@ def word_inputs(
     share = _CALL_SHARE if asks_every_prefix(model) else _QUERY_SHARE
     words, chosen = affordable(model, everything, counts, representatives, budget.left(share))
     budget.enter(PROBING, probing_queries(model, chosen, len(words)))
-    columns = [_reactions(model, chosen, words, deadline)]
+    columns = [np.empty((alphabet, 0), np.float32)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))
     if vectors is not None:
@@ -64,22 +64,25 @@ def word_inputs(
         rows = [model.encoder.vocabulary.id_of(word) for word in known.words]
         table[rows] = np.hstack([known.matrix, np.ones((len(known), 1), np.float32)])
         columns.append(table)
-    inputs, seen = np.hstack(columns), counts > 0
-    del columns  # such tables are what takes the memory of an extraction
-    mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
-    # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
-    inputs -= mean
-    inputs /= np.where(spread > _LEAST_SPREAD, spread, 1)
-    np.clip(inputs, -_FARTHEST, _FARTHEST, out=inputs)
+    further, seen = np.hstack(columns), counts > 0
+    inputs = _reactions(model, chosen, words, further.shape[1], deadline)  # what takes the memory of an extraction
+    inputs[:, inputs.shape[1] - further.shape[1] :] = further
+    for first in range(0, inputs.shape[1], _AT_ONCE):  # copies of the whole table would double the memory
+        some = inputs[:, first : first + _AT_ONCE]
+        mean, spread = some[seen].mean(0), some[seen].std(0)
+        # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
+        some -= mean
+        some /= np.where(spread > _LEAST_SPREAD, spread, 1)
+        np.clip(some, -_FARTHEST, _FARTHEST, out=some)
+        some -= some[seen].mean(0)
     return _components(inputs, seen, components)
 
 
 def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) -> NDArray[np.float32]:
     """The principal components of the words seen, each of variance 1; (V, ·), which is centred -> (V, most at most)"""
-    table -= table[seen].mean(0)
-    rows = table[seen]
-    products = rows.T @ rows
-    del rows
+    products = np.zeros((table.shape[1], table.shape[1]), np.float32)
+    for words in np.array_split(np.flatnonzero(seen), max(1, len(seen) // _AT_ONCE)):
+        products += table[words].T @ table[words]
     products /= seen.sum()
     variances, directions = principal_axes(products, most)
     kept = variances > _LEAST_SPREAD**2
@@ -93,53 +96,37 @@ def _reactions(
     model: PrefixClassifier,
     representatives: Representatives,
     words: NDArray[np.int32],
+    further: int,
     deadline: Deadline,
 ) -> NDArray[np.float32]:
     """What each word does to the model after the given prefixes, of one that pays for calls alone; -> (V, ·)
+
+    The table has so many `further` columns, which are not filled yet.
 
     A word that was not asked does what `<unk>` does, the first of the words where there is one, else a usual one.
     """
     if asks_every_prefix(model):
         outputs = outputs_within(model, Ragged(words, np.arange(len(words) + 1)), deadline)
-        parts: Iterable[NDArray[np.float32]] = [_logarithms(outputs)]
+        parts: Iterable[NDArray[np.float32]] = [_Reactions().points(outputs, None)]
         words = words[: len(outputs)]
     else:
-        parts = _after_prefixes(model, representatives, words)
+        parts = (part.reshape(len(part), -1) for part in read_words(model, representatives, _Reactions(), words))
     table, done = np.empty((0, 0), np.float32), 0
     for part in parts:
         if not done:
-            table = np.empty((len(model.encoder.vocabulary), part.shape[1]), np.float32)
-        table[words[done : done + len(part)]] = part
+            table = np.zeros((len(model.encoder.vocabulary), part.shape[1] + further), np.float32)
+        table[words[done : done + len(part)], : part.shape[1]] = part
         done += len(part)
     others = np.setdiff1d(np.arange(len(table)), words)
     table[others] = table[UNKNOWN] if words[0] == UNKNOWN else table[words].mean(0)
     return table
 
 
-def _logarithms(outputs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Of probabilities; those of many classes by random projections, which nearly keep distances. (N, C) -> (N, ·)"""
-    logs, classes = np.log(np.maximum(outputs, _FLOOR)), outputs.shape[1]
-    if classes <= _MOST_COLUMNS:
-        return logs
-    axes = np.random.default_rng(0).normal(0, 1 / np.sqrt(classes), (classes, _MOST_COLUMNS))
-    return logs @ axes.astype(np.float32)
+class _Reactions:
+    """What a model shows of a prefix: its internal state, where it has one, and the logarithms of its output."""
 
+    needs_states: ClassVar[bool] = True
 
-def _after_prefixes(
-    model: PrefixClassifier, representatives: Representatives, words: NDArray[np.int32]
-) -> Iterator[NDArray[np.float32]]:
-    """What some words do after every prefix, then others; each (words, ·)"""
-    prefixes = len(representatives.state)
-    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
-    size = words_in_a_call(model, prefixes) if saved is None else _WORDS_PER_BATCH
-    progress.start("reading every word", len(words))
-    for start in range(0, len(words), size):
-        some = words[start : start + size]
-        if saved is not None and isinstance(model, StatefulClassifier):
-            states, outputs = model.step(np.repeat(saved, len(some), axis=0), np.tile(some, prefixes))
-            reaction = np.hstack([states, _logarithms(outputs)])
-        else:
-            reaction = _logarithms(ask(model, representatives, None, some))
-        yield reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1)
-        progress.advance(len(some))
-    progress.finish()
+    def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
+        logarithms = narrowed(np.log(np.maximum(outputs, _FLOOR)), _MOST_COLUMNS)
+        return logarithms if states is None else np.hstack([states, logarithms])

@@ -19,16 +19,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
-from wfalens import progress
 from wfalens.errors import WfalensError
-from wfalens.extraction.completion.probing import (
-    Representatives,
-    affordable,
-    choose_representatives,
-    points_after,
-    probing_queries,
-    words_in_a_call,
-)
+from wfalens.extraction.completion.fitting import PARTS, in_parts
+from wfalens.extraction.completion.probing import affordable, choose_representatives, probing_queries, read_words
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.perturbation import length_buckets
 from wfalens.extraction.perturbed_batches import TrainingBatch
@@ -39,19 +32,18 @@ from wfalens.extraction.states import (
     LookAhead,
     Outputs,
     TooFewOutputsError,
-    View,
     cluster,
     k_means,
+    narrowed,
     principal_axes,
     state_centres,
     that_fit,
     trace_prefixes,
 )
 from wfalens.jit import njit
-from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier
-from wfalens.models.inference import initial_output, states_after
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.inference import initial_output
 from wfalens.ragged import Ragged
-from wfalens.threads import in_parallel, passes_of_model
 
 _FIRST_CLASS = 2.0  # what speaks for the class that a word starts in
 _LEAST_MOVE, _LEAST_OUTPUT = 1e-3, 1e-4  # probabilities from which fitting may start
@@ -220,7 +212,6 @@ def _cosine_decay(done: float) -> float:
     return min(1.0, done / _WARM_UP) * 0.5 * (1 + math.cos(math.pi * done)) + _SLOWEST
 
 
-_PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEAST = 1e-9  # probability of any class
 
 
@@ -246,20 +237,16 @@ def slopes(
 
     every   λ of a prefix; the whole text counts 1 more
     """
-    cuts = np.searchsorted(words.offsets, np.linspace(0, words.offsets[-1], _PARTS + 1)).clip(max=len(words))
-    cuts[0], cuts[-1] = 0, len(words)
-    moved = np.zeros((_PARTS, *matrices.shape), np.float32)
-    shown = np.zeros((_PARTS, *centres.shape), np.float32)
-    losses = np.zeros(_PARTS)
+    moved = np.zeros((PARTS, *matrices.shape), np.float32)
+    shown = np.zeros((PARTS, *centres.shape), np.float32)
+    losses = np.zeros(PARTS)
 
-    def work(first: int, last: int) -> None:
-        for part in range(first, last):
-            offsets = words.offsets[cuts[part] : cuts[part + 1] + 1]
-            losses[part] = _slopes(
-                words.values, offsets, targets, matrices, centres, np.float32(every), moved[part], shown[part]
-            )
+    def work(part: int, offsets: NDArray[np.int64]) -> None:
+        losses[part] = _slopes(
+            words.values, offsets, targets, matrices, centres, np.float32(every), moved[part], shown[part]
+        )
 
-    in_parallel(work, np.arange(_PARTS + 1), 1)
+    in_parts(words.offsets, work)
     return Slopes(float(losses.sum()), moved.sum(0), shown.sum(0))
 
 
@@ -322,7 +309,6 @@ NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not ha
 _FARTHEST = 5.0  # standard deviations
 _PER_STATE = 256  # outputs that k-means sees
 _QUERY_SHARE = 0.5  # of what is left
-_TIMED_PARTS = 16  # of a call: where time is limited, the clock is looked at after each
 
 
 def views(model: PrefixClassifier, budget: QueryBudget) -> tuple[str, ...]:
@@ -337,30 +323,6 @@ class Start:
 
     fit: Fit
     effects: NDArray[np.float32]  # (V, ·): what each word does to the model; 0 where the model was not asked
-
-
-@dataclass(frozen=True, eq=False)
-class Projected:
-    """A view by random projections of its points, which nearly keep their distances."""
-
-    view: View
-    axes: NDArray[np.float32]  # (D, columns)
-
-    @classmethod
-    def where_wide(cls, view: View, model: PrefixClassifier, rng: np.random.Generator) -> View:
-        """The view itself, unless its points have too many columns."""
-        state = model.initial_state(1) if isinstance(model, StatefulClassifier) else None
-        width = view.points(initial_output(model)[None], state).shape[1]
-        if width <= _MOST_COLUMNS:
-            return view
-        return cls(view, rng.normal(0, 1 / math.sqrt(_MOST_COLUMNS), (width, _MOST_COLUMNS)).astype(np.float32))
-
-    @property
-    def needs_states(self) -> bool:
-        return self.view.needs_states
-
-    def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
-        return self.view.points(outputs, states) @ self.axes
 
 
 def begin(
@@ -378,27 +340,32 @@ def begin(
 
     Where time is limited, the most frequent words are asked about, as many as there is time for.
     """
-    view = Projected.where_wide(ABSTRACTIONS[view_name].view(model, ids, rng, budget), model, rng)
+    view = ABSTRACTIONS[view_name].view(model, ids, rng, budget)
     counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
-    texts = that_fit(ids, len(model.class_names), rng)
+    texts = that_fit(ids, 2 * len(model.class_names), rng)  # outputs, and points that are at least as wide
     seen = trace_prefixes(model, texts, view)
+    points = narrowed(seen.points, _MOST_COLUMNS)
     try:
-        states = cluster(seen.points, most_states, _PER_STATE, rng)
+        states = cluster(points, most_states, _PER_STATE, rng)
     except TooFewOutputsError as error:
-        states = cluster(seen.points, error.distinct, _PER_STATE, rng)
-    states, path = states.visited(seen.points)
+        states = cluster(points, error.distinct, _PER_STATE, rng)
+    states, path = states.visited(points)
     centres = state_centres(seen.outputs, path, initial_output(model), len(states))
     visits = np.bincount(path, minlength=len(states)).astype(np.float64)
     visits[0] = len(texts)
     alphabet = np.arange(model.encoder.lowest_id, len(counts), dtype=np.int32)
-    most = max(1, _MOST_POINTS // (len(alphabet) * len(states) * seen.points.shape[1]))
+    most = max(1, _MOST_POINTS // (len(alphabet) * len(states) * points.shape[1]))
     representatives = choose_representatives(texts, path, min(prefixes, most), rng)
-    del seen
+    columns = points.shape[1]
+    del seen, points
     words, representatives = affordable(model, alphabet, counts, representatives, budget.left(_QUERY_SHARE))
     if deadline.left is not None:
         words = words[np.argsort(-counts[words], kind="stable")]
-    points = _points(model, representatives, view, words, deadline)
-    words = words[: len(points)]
+    points, done = np.empty((len(words), len(representatives.state), columns), np.float32), 0
+    for part in read_words(model, representatives, view, words, deadline):
+        points[done : done + len(part)] = narrowed(part, _MOST_COLUMNS)
+        done += len(part)
+    words, points = words[:done], points[:done]
     if deadline.left is not None:
         order = np.argsort(words)
         words, points = words[order], points[order]
@@ -414,41 +381,6 @@ def begin(
         near, shares = states.mixtures(np.ascontiguousarray(points[:, at]), _HARDNESS)
         np.add.at(sums, (of_word[words][:, None], state, near), shares * weights[:, None])
     return Start(Fit(distributions(sums), centres, of_word, np.ones(len(of_word))), table)
-
-
-def _points(
-    model: PrefixClassifier,
-    representatives: Representatives,
-    view: View,
-    words: NDArray[np.int32],
-    deadline: Deadline,
-) -> NDArray[np.float32]:
-    """Where each word leads from each representative, as far as there is time; -> (words, representatives, D)"""
-    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
-    reps = len(representatives.state)
-    size = words_in_a_call(model, reps)
-    if deadline.left is not None:
-        size = -(-min(size, len(words)) // _TIMED_PARTS)
-    parts = [words[first : first + size] for first in range(0, len(words), size)]
-
-    def read(part: NDArray[np.int32]) -> NDArray[np.float32] | None:
-        if part is not parts[0] and deadline.is_over:
-            return None
-        points = points_after(model, representatives, saved, view, part)
-        return points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1)
-
-    table, done = np.empty((0, 0, 0), np.float32), 0
-    progress.start("reading every word", len(words))
-    for points in passes_of_model(model, read, parts):
-        if points is None:
-            break
-        if not done:
-            table = np.empty((len(words), *points.shape[1:]), np.float32)
-        table[done : done + len(points)] = points
-        done += len(points)
-        progress.advance(len(points))
-    progress.finish()
-    return table[:done]
 
 
 def _effects(
