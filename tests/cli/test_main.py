@@ -45,7 +45,7 @@ def test_a_defect_is_70_and_a_stop_130(folder, monkeypatch, error, code):
     def broken(*_):
         raise error
 
-    monkeypatch.setattr("wfalens.cli.predict_command._predictions", broken)
+    monkeypatch.setattr("wfalens.cli.predict_command._answers", broken)
     done = wfalens("predict", "some.wfa", WORDS, cwd=folder)
     assert (done.returncode, done.stderr.count("\n")) == (code, 1)
     assert ("Traceback" in wfalens("--debug", "predict", "some.wfa", WORDS, cwd=folder).stderr) == (code == 70)
