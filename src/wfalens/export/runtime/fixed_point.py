@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from wfalens.automaton.linear import Factors, LinearWFA, paired
 from wfalens.automaton.stochastic import StochasticWFA
@@ -92,6 +91,8 @@ class Tables:
 
     def matrices(self) -> NDArray[np.int64]:
         """Of a stochastic kind: the whole weights of all entries; (entries, n, n)"""
+        from scipy import sparse
+
         arrays, n, one = self.arrays, self.numbers["states"], self.numbers["row_one"]
         weights = arrays["weights"].astype(np.int64)
         weights[weights == one - 1] = one if one == ROW_ONE[8] else one - 1
@@ -220,6 +221,8 @@ class _StochasticTables:
     """
 
     def __init__(self, wfa: StochasticWFA, asked: NDArray[np.int32], bits: int, max_bytes: int | None) -> None:
+        from scipy import sparse
+
         n, one = wfa.states, ROW_ONE[bits]
         if n >= MOST_ENTRIES:
             raise InputError(f"{n:,} states are too many to be exported", code="too-large")
@@ -248,6 +251,8 @@ class _StochasticTables:
 
     def tables(self, count: int) -> tuple[Numbers, Arrays]:
         """Of the first entries."""
+        from scipy import sparse
+
         n = self._wfa.states
         few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
         stacked = sparse.vstack(self._matrices[:count], "csr")
