@@ -1,8 +1,9 @@
 """Automata as files: how small they are at a wanted CR, and how quickly C and JavaScript read texts with them.
 
 sizes   per data set: the smallest JavaScript file with CR at least .90 (film reviews), .95 (toxic comments) and .88
-        (news), over readable automata of two sizes, 8 bits, and budgets of bytes; beside it, a bag of words distilled
-        from the network with as many bytes (an 8-bit weight for each word and class, in the same hash of words)
+        (news), over readable automata of two sizes, 8 bits, and budgets of bytes; beside it, bags of words distilled
+        from the network with as many bytes: 8 bits for each word and class in a hash of words; fastText, quantized;
+        and m2cgen's C of a logistic regression. The last two are left out if they are not installed
 speed   on news titles, one core: C (gcc -O3 -march=native) and Node; against torch's LSTM in batches, ONNX Runtime in
         float and int8, and ONNX Runtime Web (WASM in Node) if npm can install it
 
@@ -12,13 +13,16 @@ several runs on the same texts, by processor time, as other work may share the m
 
 from __future__ import annotations
 
+import ctypes
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_right
 from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import median
 
@@ -171,39 +175,130 @@ def sizes(options, name: str, train, test) -> dict[str, object]:
                 break
     reached = [row for row in rows if row["cr"] >= GOALS[name]]
     best = min(reached, key=lambda row: row["bytes"]) if reached else max(rows, key=lambda row: row["cr"])
-    return {**best, "goal": GOALS[name], "reached": bool(reached), "bag": bag(model, train, test, best["tables"])}
+    texts = Bags(model, train, test)
+    rivals = {"bag": bag(texts, best["tables"]), "fasttext": fasttext(texts, best["bytes"])}
+    rivals["m2cgen"] = m2cgen(texts, best["bytes"])
+    return {**best, "goal": GOALS[name], "reached": bool(reached), **rivals}
 
 
-def bag(model, train, test, most_bytes: int) -> dict[str, float]:
+class Bags:
+    """Texts as the network splits them, with the network's classes; those that it cannot read are left out."""
+
+    def __init__(self, model, train, test) -> None:
+        self.split = model.encoder.tokens
+        (self.train, self.taught), (self.test, self.expected) = (self._answered(model, part) for part in (train, test))
+
+    def _answered(self, model, part) -> tuple[list[list[str]], np.ndarray]:
+        ids = model.encoder.encode(part.texts)
+        kept = [text for text, length in zip(part.texts, ids.lengths, strict=True) if length]
+        return [self.split(text) for text in kept], model.trace(ids.nonempty()[1]).last().argmax(1)
+
+    @cached_property
+    def regression(self):
+        """A logistic regression, its words with the most important first, and bags of the test texts."""
+        counted = CountVectorizer(analyzer=lambda tokens: tokens, binary=True)
+        known = counted.fit_transform(self.train)
+        rule = LogisticRegression(max_iter=200).fit(known, self.taught)
+        weight = np.abs(rule.coef_ - (rule.coef_.mean(0) if len(rule.coef_) > 1 else 0)).sum(0)
+        order = np.argsort(-np.asarray(known.sum(0)).ravel() * weight)
+        return rule, counted.get_feature_names_out(), order, counted.transform(self.test)
+
+    def cr(self, rule, weights, bags) -> float:
+        scores = bags @ weights.T + rule.intercept_
+        said = rule.classes_[scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)]
+        return float((said == self.expected).mean())
+
+
+def bag(texts: Bags, most_bytes: int) -> dict[str, float]:
     """A logistic regression on words, distilled from the network: the heaviest words that fit, with 8-bit weights."""
-    split, ids = model.encoder.tokens, model.encoder.encode(test.texts)
-    counted = CountVectorizer(tokenizer=lambda text: split(text), token_pattern=None, lowercase=False, binary=True)
-    asked = [text for text, length in zip(test.texts, ids.lengths, strict=True) if length]
-    known = counted.fit_transform(train.texts)
-    encoded = model.encoder.encode(train.texts)
-    labels = np.zeros(len(train.texts), np.int64)
-    labels[encoded.lengths > 0] = model.trace(encoded.nonempty()[1]).last().argmax(1)
-    rule = LogisticRegression(max_iter=200).fit(known, labels)
-    seen, names = np.asarray(known.sum(0)).ravel(), counted.get_feature_names_out()
-    order = np.argsort(
-        -seen * np.abs(rule.coef_ - rule.coef_.mean(0)).sum(0) if len(rule.coef_) > 1 else -seen * np.abs(rule.coef_[0])
-    )
-    per_word, low, high = len(rule.coef_), 0, len(names)
-    while low < high:
-        middle = (low + high + 1) // 2
-        words = sum(array.nbytes for array in empty_words(middle, True)[1].values())  # the slots of the entries
-        fits = words + (per_word - 2) * middle <= most_bytes
-        low, high = (middle, high) if fits else (low, middle - 1)
+    rule, names, order, bags = texts.regression
+
+    def size(words: int) -> int:  # the slots of the entries hold the first two weights
+        return sum(array.nbytes for array in empty_words(words, True)[1].values()) + (len(rule.coef_) - 2) * words
+
+    kept = bisect_right(range(len(names)), most_bytes, key=size) - 1
+    weights, scale = np.zeros_like(rule.coef_), np.abs(rule.coef_).max() / 127
+    weights[:, order[:kept]] = np.rint(rule.coef_[:, order[:kept]] / scale) * scale
+    return {"words": kept, "cr": texts.cr(rule, weights, bags), "cr_full": texts.cr(rule, rule.coef_, bags)}
+
+
+def fasttext(texts: Bags, most_bytes: int) -> dict[str, float]:
+    """fastText on the network's answers: word vectors, quantized and cut to a size; nothing if it is not installed."""
+    try:
+        import fasttext as library
+    except ImportError:
+        return {}
+    found = {}
+    lines = [" ".join(tokens) + "\n" for tokens in texts.test]
+
+    def answers(trained) -> list[int]:
+        return [int(trained.f.predict(line, 1, 0.0, "strict")[0][1].removeprefix("__label__")) for line in lines]
+
+    with tempfile.TemporaryDirectory() as name:
+        source, path = Path(name) / "train.txt", Path(name) / "model.ftz"
+        taught = zip(texts.taught, texts.train, strict=True)
+        source.write_text("".join(f"__label__{label} {' '.join(tokens)}\n" for label, tokens in taught))
+        for cut in (1000, 2000, 3000, 4000, 6000, 8000, 12000):
+            whole = library.train_supervised(str(source), dim=16, epoch=25, thread=1, seed=0, verbose=0)
+            whole.quantize(str(source), cutoff=cut, retrain=True, thread=1, verbose=0)
+            whole.save_model(str(path))
+            if path.stat().st_size > most_bytes:
+                break
+            said, seconds = np.array(answers(whole)), median(timed(partial(answers, whole), 3))
+            found = {"words": cut, "bytes": path.stat().st_size, "cr": float((said == texts.expected).mean())}
+            found["texts_per_second"] = len(lines) / seconds
+    return found
+
+
+def m2cgen(texts: Bags, most_bytes: int) -> dict[str, float]:
+    """m2cgen's C of the regression with the words that fit, words included; reading starts from bags that are made."""
+    try:
+        import m2cgen as library
+    except ImportError:
+        return {}
+    rule, names, order, bags = texts.regression
+
+    def source(words: int) -> str:
+        small = LogisticRegression()
+        small.classes_, small.intercept_, small.coef_ = rule.classes_, rule.intercept_, rule.coef_[:, order[:words]]
+        return library.export_to_c(small)
+
+    def size(words: int) -> int:
+        return len(source(words)) + sum(len(name) + 1 for name in names[order[:words]])
+
+    sys.setrecursionlimit(1 << 16)  # it calls itself for every word
+    kept = min(len(names), 100 + (most_bytes - size(100)) * 100 // (size(200) - size(100)))
     weights = np.zeros_like(rule.coef_)
-    scale = np.abs(rule.coef_).max() / 127
-    weights[:, order[:low]] = np.rint(rule.coef_[:, order[:low]] / scale) * scale
-    scores = counted.transform(asked) @ weights.T + rule.intercept_
-    said = rule.classes_[scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)]
-    expected = model.trace(ids.nonempty()[1]).last().argmax(1)
+    weights[:, order[:kept]] = rule.coef_[:, order[:kept]]
+    classes = len(rule.coef_) if len(rule.coef_) > 1 else 2
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        call = "score(input, output)" if classes > 2 or "double * output" in source(1) else "output[0] = score(input)"
+        (folder / "model.c").write_text(
+            f"{source(kept)}\nvoid all(double *input, double *output, long texts) {{ "
+            f"for (; texts--; input += {kept}) {call}; }}"
+        )
+        subprocess.run(
+            [shutil.which("gcc"), "-O2", "-shared", "-fPIC", "model.c", "-o", "model.so"], cwd=folder, check=True
+        )
+        run = ctypes.CDLL(str(folder / "model.so")).all
+        rows = np.ascontiguousarray(bags[:1000, order[:kept]].toarray(), np.float64)
+        output = np.zeros(classes)
+        seconds = median(
+            timed(
+                lambda: run(
+                    rows.ctypes.data_as(ctypes.c_void_p),
+                    output.ctypes.data_as(ctypes.c_void_p),
+                    ctypes.c_long(len(rows)),
+                ),
+                5,
+            )
+        )
     return {
-        "words": low,
-        "cr": float((said == expected).mean()),
-        "cr_full": float((rule.predict(counted.transform(asked)) == expected).mean()),
+        "words": kept,
+        "bytes": size(kept),
+        "cr": texts.cr(rule, weights, bags),
+        "texts_per_second": len(rows) / seconds,
     }
 
 
@@ -384,11 +479,10 @@ def main() -> None:
         if options.only != "speed":
             row = sizes(options, name, train, test)
             result[name] = row
-            show(
-                f"{name}: the smallest file",
-                [*list(row)[:-1], "bag of words"],
-                [[*list(row.values())[:-1], row["bag"]["cr"]]],
-            )
+            rivals = ("bag", "fasttext", "m2cgen")
+            own = {key: value for key, value in row.items() if key not in rivals}
+            crs = [row[rival].get("cr") for rival in rivals]
+            show(f"{name}: the smallest file", [*own, *rivals], [[*own.values(), *crs]])
         if options.only != "sizes" and name == NEWS:
             result["speed"] = found = speeds(options, train, test)
             show(

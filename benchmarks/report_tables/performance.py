@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report_tables.writing import Figures, markdown, number, power, rate, table
+from report_tables.writing import SETS, Figures, markdown, number, power, rate, table
 
 
 @table("extraction", "extraction")
@@ -81,3 +81,31 @@ def streaming(figures: Figures) -> str:
         for one in figures["points"]
     ]
     return markdown(["words", "seconds", "of these fixed", "peak", "transitions"], rows)
+
+
+@table("export-sizes", "runtime")
+def export_sizes(figures: Figures) -> str:
+    rows = []
+    for name in (name for name in SETS if name in figures):
+        one = figures[name]
+        size = f"{one['states']} states, {one['words']:,} words"
+        goal = f"{rate(one['goal'], 2)} at 100 kB"
+        rivals = [rate(one[rival].get("cr")) for rival in ("bag", "fasttext", "m2cgen")]
+        rows.append([SETS[name], f"{one['bytes'] / 1000:.0f} kB", size, rate(one["cr"]), goal, *rivals])
+    rivals = ("bag of words", "fastText", "m2cgen")
+    return markdown(["", "file", "automaton", "CR", "goal", *(f"CR of {rival}" for rival in rivals)], rows)
+
+
+@table("export-speed", "runtime")
+def export_speed(figures: Figures) -> str:
+    speed, names = figures["speed"], {"page": "readable, 13 states", "linear": "linear, 161 states"}
+    goals = {"page": ("100 ×", "50 ×"), "linear": ("5 ×", "")}
+    rows = []
+    for kind, name in names.items():
+        one = speed[kind]
+        texts, ids, node = (one.get(f"speedup_{key}") for key in ("c", "c_ids", "node"))
+        shown = [f"{ratio:.{0 if ratio >= 10 else 1}f} ×" if ratio else "" for ratio in (texts, ids, node)]
+        cold = f"{one['cold_start_ms']:.0f} ms"
+        rows.append([name, rate(one["cr"]), shown[0], shown[1], goals[kind][0], shown[2], goals[kind][1], cold])
+    columns = ["", "CR", "C from text", "C from word ids", "goal", "Node", "goal", "cold start in Node"]
+    return markdown(columns, rows)

@@ -67,6 +67,7 @@ class Tables:
     ids: NDArray[np.int32]  # words that have an entry of their own, as the automaton numbers them
     entries: NDArray[np.int64]  # (ids,): their places in the tables; all other words have 0
     row_error: float | None  # ε: the largest L1 error of a row; None for the linear kind, whose error is measured
+    rounded: LinearWFA | None  # the linear automaton with its rounded factors, expansion and links
 
     @property
     def bytes(self) -> int:
@@ -172,7 +173,8 @@ def make_tables(
         numbers |= {"word_count": len(kept), "wide_entries": wide, **reading, **nodes}
         sizes, hashed = empty_words(len(kept), bool(wide))
         numbers, arrays = numbers | sizes, {**hashed, **letters, **arrays, **rules}
-        return Tables(wfa.kind, wfa.unit, wfa.class_names, numbers, arrays, kept, entries[listed], source.error)
+        places = kept, entries[listed]
+        return Tables(wfa.kind, wfa.unit, wfa.class_names, numbers, arrays, *places, source.error, source.rounded)
 
     count = len(source.entries)
     if max_bytes is not None:
@@ -227,6 +229,7 @@ class _StochasticTables:
         if n >= MOST_ENTRIES:
             raise InputError(f"{n:,} states are too many to be exported", code="too-large")
         self.error: float | None = 0.0
+        self.rounded = None
         self._wfa, self._bits, self._lossy = wfa, bits, False
         self._matrices = list[sparse.csr_array]()
         _, first, which = np.unique(wfa.row_set[asked], return_index=True, return_inverse=True)
@@ -314,20 +317,28 @@ class _LinearTables:
     def __init__(self, wfa: LinearWFA, asked: NDArray[np.int32], bits: int) -> None:
         if wfa.states > _MOST_LINEAR:
             raise InputError(f"a linear automaton of {wfa.states} states is too large to be exported", code="too-large")
-        self._wfa, self._bits = wfa, bits
-        self.scales = LinearScales.of(wfa)
-        table, self._columns, self._first_shift = _described(wfa.factors, asked, self.scales.units, bits)
+        self._wfa, self._bits, self._scales = wfa, bits, LinearScales.of(wfa)
+        factors, scales = wfa.factors, self._scales
+        table, self._columns, self._first_shift, rounded = _described(factors, asked, scales.units, bits)
         self._factors, self.entries = _distinct_rows(table)
+        scaled = factors.links.astype(np.float64) * scales.state[:, None] / scales.read
+        top = float(np.abs(scaled).max(initial=0.0))
+        self._link_bits = 20 if bits == BITS[-1] else min(16, 14 - ceil(log2(top)) if top else 0)
+        self._links = np.rint(scaled * 2**self._link_bits)
+        links = self._links / 2**self._link_bits * scales.read / scales.state[:, None]
+        self.rounded = LinearWFA(
+            encoder=wfa.encoder,
+            class_names=wfa.class_names,
+            factors=rounded._replace(links=links.astype(np.float32)),
+            mean_state=wfa.mean_state,
+            word_counts=wfa.word_counts,
+        )
 
     def tables(self, count: int) -> tuple[Numbers, Arrays]:
         """Of the first entries."""
-        wfa, factors, scales = self._wfa, self._wfa.factors, self.scales
+        wfa, factors, scales = self._wfa, self._wfa.factors, self._scales
         n, m, wide, none = wfa.states - 1, factors.width, self._bits == BITS[-1], np.zeros(0, np.int32)
-        scaled = factors.links.astype(np.float64) * scales.state[:, None] / scales.read
-        top = float(np.abs(scaled).max(initial=0.0))
-        link_bits = 20 if wide else min(16, 14 - ceil(log2(top)) if top else 0)
-        links = np.rint(scaled * 2**link_bits)
-        blocks = [links[:at, at : at + m].T.ravel() for at in range(m, n, m)]
+        blocks = [self._links[:at, at : at + m].T.ravel() for at in range(m, n, m)]
         final = wfa.read_out(np.eye(n + 1)) * np.append(scales.state, 1.0)[:, None]
         logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
         if logit_bits > _MOST_LOGIT_BITS:
@@ -339,7 +350,7 @@ class _LinearTables:
             "decay": round(factors.decay * FINAL_ONE),
             "factors": self._factors.shape[1],
             "columns": len(factors.offset),
-            "link_bits": link_bits,
+            "link_bits": self._link_bits,
             "read_shift": 0 if wide else 15,  # of a state before products with links, whose sums then have 31 bits
             "gate_bits": scales.gate_bits,
             "logit_bits": logit_bits,
@@ -415,8 +426,11 @@ def _units(factors: Factors, bounds: NDArray[np.float64], most_read: NDArray[np.
 
 def _described(
     factors: Factors, asked: NDArray[np.int32], units: NDArray[np.float64], bits: int
-) -> tuple[NDArray[np.int64], Arrays, int]:
-    """Whole factors of words, whole columns, and for each column a multiplier and a shift; and the shift before it."""
+) -> tuple[NDArray[np.int64], Arrays, int, Factors]:
+    """Whole factors of words, whole columns, and for each column a multiplier and a shift; and the shift before it.
+
+    Last, the factors with what rounding makes of these.
+    """
     table = factors.words[asked].astype(np.float64)
     scale = np.maximum(np.abs(table).max(0), 1e-30) / _FACTOR_MOST[bits]
     columns = scale[:, None] * factors.expansion.astype(np.float64) * units
@@ -429,15 +443,19 @@ def _described(
     shift = np.array([21 - floor(log2(each)) for each in exact])
     multiplier = np.where(shift > 52, 0, np.rint(exact * 2.0 ** np.minimum(shift, 52)))
     offset = np.clip(np.rint(factors.offset * units * FINAL_ONE), -(2**31) + 1, 2**31 - 1)
+    words, whole_columns = factors.words.copy(), np.rint(columns / column_scale)
+    words[asked] = np.rint(table / scale) * scale
+    expansion = (whole_columns * column_scale / units / scale[:, None]).astype(np.float32)
     return (
         np.rint(table / scale).astype(np.int64),
         {
-            "expansion": np.rint(columns / column_scale).astype(np.int32 if bits == BITS[-1] else np.int16).ravel(),
+            "expansion": whole_columns.astype(np.int32 if bits == BITS[-1] else np.int16).ravel(),
             "multipliers": multiplier.astype(np.uint32),
             "shifts": np.minimum(shift, 52).astype(np.uint8),
             "offset": offset.astype(np.int32),
         },
         first,
+        factors._replace(words=words, expansion=expansion),
     )
 
 
@@ -460,9 +478,9 @@ def outputs(tables: Tables, wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float
     arrays, numbers = tables.arrays, tables.numbers
     entry = np.zeros(len(wfa.encoder.vocabulary), np.int64)
     entry[tables.ids] = tables.entries
-    if isinstance(wfa, LinearWFA):
+    if tables.rounded is not None:
         read = np.where(entry[ids.values] > 0, ids.values, UNKNOWN).astype(np.int32)
-        return _rounded_linear(tables, wfa).weights(Ragged(read, ids.offsets))
+        return tables.rounded.weights(Ragged(read, ids.offsets))
     n = numbers["states"]
     used, places = np.unique(entry[ids.values], return_inverse=True)
     matrices = tables.matrices()[used] / numbers["row_one"]
@@ -473,34 +491,6 @@ def outputs(tables: Tables, wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float
             at = places[ids.offsets[some] + position]
             vectors[some] = np.einsum("ti,tij->tj", vectors[some], matrices[at])
     return np.asarray(vectors @ (arrays["final"].reshape(n, -1) / FINAL_ONE))
-
-
-def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
-    """The automaton with the rounded factors, expansion and links."""
-    arrays, numbers, factors, scales = tables.arrays, tables.numbers, wfa.factors, LinearScales.of(wfa)
-    n, m = len(scales.state), factors.width
-    columns = arrays["expansion"].reshape(numbers["factors"], -1) * (
-        arrays["multipliers"] / 2.0 ** arrays["shifts"].astype(float) / 2.0 ** numbers["first_shift"] / FINAL_ONE
-    )
-    links, at = np.zeros((n, n)), 0
-    for layer in range(m, n, m):
-        links[:layer, layer : layer + m] = arrays["links"][at : at + layer * m].reshape(m, layer).T
-        at += layer * m
-    links *= scales.read / scales.state[:, None] / 2.0 ** numbers["link_bits"]
-    words = np.repeat(arrays["factors"].reshape(-1, numbers["factors"])[:1], len(factors.words), 0)
-    words[tables.ids] = arrays["factors"].reshape(-1, numbers["factors"])[tables.entries]
-    rounded = factors._replace(
-        words=words.astype(np.float32),
-        expansion=(columns / scales.units).astype(np.float32),
-        links=links.astype(np.float32),
-    )
-    return LinearWFA(
-        encoder=wfa.encoder,
-        class_names=wfa.class_names,
-        factors=rounded,
-        mean_state=wfa.mean_state,
-        word_counts=wfa.word_counts,
-    )
 
 
 def importance(wfa: WFA, asked: NDArray[np.int32]) -> NDArray[np.float64]:
