@@ -96,22 +96,22 @@ _TURNING_DECAY = """
   later = Pad(raw_gate, gap)
   gate = Concat <axis = 2> (back, across, later)
 """
-_STORED = """
-  single_NAME = Cast <to = 1> (NAME)
-  double_NAME = Cast <to = 11> (single_NAME)
-  stored_NAME = Where(skipped, NOTHING, double_NAME)
-"""
 _LINEAR_STEP = """
-  last, every = Scan <num_scan_inputs = 3, body = step
-    (double[batch, n] state, double[batch, n] d, double[batch, n] s, double[batch, n] b)
+  exact = Concat <axis = 2> (decay, gate, entry)
+  single = Cast <to = 1> (exact)
+  stored = Cast <to = 11> (single)
+  last, every = Scan <num_scan_inputs = 2, body = step
+    (double[batch, n] state, double[batch, m] word, bool[batch, 1] skip)
     => (double[batch, n] after, double[batch, n] shown) {
+      d, s, b = Split <axis = 1> (word, thirds)
       read = MatMul(state, links)
       kept_state = Mul(state, d)
       gated = Mul(read, s)
       moved = Add(kept_state, gated)
-      after = Add(moved, b)
+      entered = Add(moved, b)
+      after = Where(skip, state, entered)
       shown = Identity(after)
-    }> (initial, stored_decay, stored_gate, stored_entry)
+    }> (initial, stored, skipped)
 """
 _SCALED = """
   total_OUT = ReduceSum <keepdims = 1> (WEIGHTS, last_place)
@@ -192,17 +192,16 @@ def _linear(wfa: LinearWFA, ids: NDArray[np.int32]) -> tuple[str, dict[str, NDAr
     factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
     half = m // 2 if factors.turns else 0
     columns = [half, half, n - 2 * half] if factors.turns else [n]
-    stored = (("decay", "one"), ("gate", "nothing"), ("entry", "nothing"))
-    reading = _FACTORS + (_TURNING_DECAY if factors.turns else _PLAIN_DECAY)
-    reading += "".join(_STORED.replace("NAME", name).replace("NOTHING", nothing) for name, nothing in stored)
     table = wfa.read_out(np.eye(n + 1))  # F and f, centred over the classes
+    reading = _FACTORS + (_TURNING_DECAY if factors.turns else _PLAIN_DECAY) + _LINEAR_STEP
     return (
-        reading + _LINEAR_STEP,
+        reading,
         {
             "factors": np.vstack([factors.words[ids], np.zeros((1, factors.words.shape[1]), np.float32)]),
             "expansion": factors.expansion.astype(np.float64),
             "offset": factors.offset.astype(np.float64),
             "columns": np.array([*columns, n - m, n]),
+            "thirds": np.array([n, n, n]),
             "largest": np.asarray(factors.decay, np.float64),
             "quarter": np.asarray(np.pi / 2),  # not every runtime has a cosine in double precision
             "gap": np.array([0, 0, m - 2 * half, 0, 0, 0]),  # nothing leads to the first layer

@@ -148,7 +148,9 @@ function bytesOf(code) {
   const last = 0x80 | (code & 63);
   if (code < 0x800) return [0xc0 | (code >> 6), last];
   const third = 0x80 | ((code >> 6) & 63);
-  return code < 0x10000 ? [0xe0 | (code >> 12), third, last] : [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), third, last];
+  return code < 0x10000
+    ? [0xe0 | (code >> 12), third, last]
+    : [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), third, last];
 }
 
 // Reads a text: how many words it has. Their entries, -1 for unknown ones, stand in `entries` until the next text.
@@ -231,7 +233,11 @@ function placeOfLargest(sums) {
 // --- stochastic kinds: a distribution of whole numbers that sum to `state_one`
 
 // d -> d·E for small matrices of 8 bits: one loop over all that is not 0
-function quickStep({ states: n, state_one: total, row_one: one }, { targets, row_sizes: sizes, matrix_starts: starts }, weights) {
+function quickStep(
+  { states: n, state_one: total, row_one: one },
+  { targets, row_sizes: sizes, matrix_starts: starts },
+  weights,
+) {
   const sources = new Uint8Array(targets.length),
     sums = new Int32Array(n);
   for (let row = 0, at = 0; row < sizes.length; row += 1) {
@@ -299,7 +305,7 @@ function stochastic(numbers, arrays) {
         at = end;
       }
     },
-    columns: () => Float64Array.from({ length: n * free }, (_, at) => final[Math.floor(at / free) * classes + (at % free)]),
+    columns: Float64Array.from({ length: n * free }, (_, at) => final[Math.floor(at / free) * classes + (at % free)]),
     // where mass is lost, what is left is doubled until it is more than half
     rescale(d) {
       if (!lossy) return;
@@ -316,7 +322,8 @@ function stochastic(numbers, arrays) {
     probabilities(sums, parts) {
       let all = 0;
       for (let c = 0; c < classes; c += 1) all += parts[c] = Math.floor(sums[c] / total);
-      if (lossy) for (let c = 0; c < classes; c += 1) parts[c] = Math.floor(all > 0 ? (parts[c] * ONE) / all : ONE / classes);
+      if (lossy)
+        for (let c = 0; c < classes; c += 1) parts[c] = Math.floor(all > 0 ? (parts[c] * ONE) / all : ONE / classes);
       return all > 0;
     },
   };
@@ -389,21 +396,21 @@ function linear(numbers, arrays) {
   }
   // what a change of the state before the word does to column·(state after it)
   function backColumn(column, { d, s }, before) {
-      const gated = Float64Array.from({ length: n }, (_, j) =>
-        cut(Math.floor((s[j] * column[j]) / 2 ** (j < m ? 22 : gateBits)), 2 ** 26),
-      );
-      for (let i = 0; i < n; i += 1) {
-        before[i] = Math.floor((column[i] * d[i]) / ONE);
-        if (i < 2 * half) before[i] += gated[partner(i)];
-      }
-      for (let layer = m, at = 0; layer < n; layer += m) {
-        const sums = new Float64Array(layer);
-        for (let j = layer; j < layer + m; j += 1, at += layer)
-          for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
-        for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
-      }
-      for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
-      before[n] = column[n];
+    const gated = Float64Array.from({ length: n }, (_, j) =>
+      cut(Math.floor((s[j] * column[j]) / 2 ** (j < m ? 22 : gateBits)), 2 ** 26),
+    );
+    for (let i = 0; i < n; i += 1) {
+      before[i] = Math.floor((column[i] * d[i]) / ONE);
+      if (i < 2 * half) before[i] += gated[partner(i)];
+    }
+    for (let layer = m, at = 0; layer < n; layer += m) {
+      const sums = new Float64Array(layer);
+      for (let j = layer; j < layer + m; j += 1, at += layer)
+        for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
+      for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
+    }
+    for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
+    before[n] = column[n];
   }
   return {
     initial: Float64Array.from(arrays.start),
@@ -437,7 +444,10 @@ function linear(numbers, arrays) {
         backColumn(columns.subarray(...one), word, before.subarray(...one));
       }
     },
-    columns: () => Float64Array.from({ length: free * states }, (_, at) => 16 * final[(at % states) * classes + Math.floor(at / states)]),
+    columns: Float64Array.from(
+      { length: free * states },
+      (_, at) => 16 * final[(at % states) * classes + Math.floor(at / states)],
+    ),
     rescale: () => {},
     weights: (x, sums) => multiply(x, final, states, sums),
     // the softmax, to the base of 2
@@ -463,8 +473,7 @@ function shapley(kind, numbers, arrays, entries, absent) {
     values = new Float64Array(length * classes);
   const changes = new Float64Array(length * states);
   const [state, after, base] = [0, 0, 0].map(() => kind.initial.slice()),
-    [ahead, before, hidden] = [0, 0, 0].map(kind.columns);
-  const last = kind.columns();
+    [ahead, before, hidden] = [0, 0, 0].map(() => kind.columns.slice());
   const mix = (z, one, two, out) => {
     for (let i = 0; i < out.length; i += 1) out[i] = Math.floor(((ONE - z) * one[i] + z * two[i]) / ONE);
   };
@@ -477,7 +486,7 @@ function shapley(kind, numbers, arrays, entries, absent) {
       for (let i = 0; i < states; i += 1) changes[t * states + i] = Math.floor((after[i] - base[i]) / kind.changeOne);
       mix(z, base, after, state);
     });
-    ahead.set(last);
+    ahead.set(kind.columns);
     for (let t = length - 1; t >= 0; t -= 1) {
       for (let c = 0; c < free; c += 1) values[t * classes + c] += weight * kind.dot(changes, t * states, ahead, c);
       kind.back(ahead, entries[t], before);
@@ -493,7 +502,8 @@ function shapley(kind, numbers, arrays, entries, absent) {
       z = arrays.node_z[place];
     add(2 * k < count ? z : ONE - z, arrays.node_weights[place]);
   }
-  for (let t = 0; t < length && free < classes; t += 1) // those of all classes sum to 0
+  for (let t = 0; t < length && free < classes; t += 1)
+    // those of all classes sum to 0
     for (let c = 0; c < free; c += 1) values[t * classes + free] -= values[t * classes + c];
   return values;
 }

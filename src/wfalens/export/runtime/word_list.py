@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -61,8 +61,8 @@ def tokenizer_tables(encoder: TextEncoder) -> tuple[Numbers, Arrays]:
     }
     none = np.zeros(0, np.int32)
     return numbers, {
-        "lower_runs": _runs_of(_lower_map()) if lower or title else none,
-        "title_runs": _runs_of(_title_map()) if title else none,
+        "lower_runs": _runs_of(_moves(str.lower)) if lower or title else none,
+        "title_runs": _runs_of(_moves(str.title)) if title else none,
         "title_long": _long_titles() if title else none,
         "cased": _ranges(_cased()) if sigma or title else none,
         "ignorable": _ranges(_ignorable()) if sigma else none,
@@ -182,25 +182,19 @@ def _plain_bytes(lower: bool, title: bool, is_basic: bool) -> NDArray[np.uint8]:
 
 
 @cache
-def _lower_map() -> dict[int, int]:
-    """Code points that become one other; U+0130, which becomes two, is written out in the runtimes."""
-    pairs = ((code, chr(code).lower()) for code in range(_CODE_POINTS))
-    return {code: ord(low) for code, low in pairs if len(low) == 1 and ord(low) != code}
+def _changed(change: Callable[[str], str]) -> dict[int, str]:
+    """Code points that become something else."""
+    return {code: made for code in range(_CODE_POINTS) if (made := change(chr(code))) != chr(code)}
 
 
-@cache
-def _title_map() -> dict[int, int]:
-    pairs = ((code, chr(code).title()) for code in range(_CODE_POINTS))
-    return {code: ord(high) for code, high in pairs if len(high) == 1 and ord(high) != code}
+def _moves(change: Callable[[str], str]) -> dict[int, int]:
+    """Those that become one other; U+0130, whose small form is two, is written out in the runtimes."""
+    return {code: ord(made) for code, made in _changed(change).items() if len(made) == 1}
 
 
 def _long_titles() -> NDArray[np.int32]:
     """Code points whose titles have two or three; rows of four, filled up with 0."""
-    rows = [
-        [code, *(ord(each) for each in high), 0][:4]
-        for code in range(_CODE_POINTS)
-        if len(high := chr(code).title()) > 1
-    ]
+    rows = [[code, *map(ord, made), 0][:4] for code, made in _changed(str.title).items() if len(made) > 1]
     return np.array(rows, np.int32).ravel()
 
 
