@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.errors import raises
+from wfalens.errors import InputError
 from wfalens.models import AnswerCache, wrap
 
 TEXTS = [f"film number {number}" for number in range(40)]
@@ -101,3 +102,21 @@ def test_damaged_answers_are_asked_again(tmp_path):
     for damaged in (None, 7, "text", b"\x00\xff"):
         cache._run("update answers set outputs = ?", (damaged,))
         assert not cache.find("paid", TEXTS, 3)[0].any()
+
+
+def test_a_damaged_file_is_refused_or_asked_again(tmp_path):
+    """Each byte in turn is another: damaged keys and schemas are no errors of others."""
+    path = tmp_path / "answers.sqlite"
+    AnswerCache(path).store("model", TEXTS[:3], np.full((3, 2), 0.5, np.float32))
+    blob, refused = path.read_bytes(), 0
+    for at in (at for at, byte in enumerate(blob) if byte):
+        for value in (0xFF, 0x81, blob[at] ^ 1):
+            path.write_bytes(blob[:at] + bytes([value]) + blob[at + 1 :])
+            try:
+                known, outputs = AnswerCache(path).find("model", TEXTS[:3], 2)
+            except InputError as error:
+                assert error.code == "answer-cache"
+                refused += 1
+            else:
+                assert np.isfinite(outputs[known]).all()
+    assert refused > 100

@@ -56,7 +56,7 @@ class AnswerCache:
             marks = ",".join("?" * len(some))
             query = f"select question, outputs from answers where model = ? and question in ({marks})"  # noqa: S608
             for question, answer in self._run(query, (model, *some)):
-                is_row = isinstance(answer, bytes) and len(answer) == classes * outputs.itemsize
+                is_row = question in places and isinstance(answer, bytes) and len(answer) == classes * outputs.itemsize
                 row = np.frombuffer(answer if is_row else b"", np.float32)
                 if is_row and np.all(np.isfinite(row)):  # else it is asked again
                     known[places[question]], outputs[places[question]] = True, row
@@ -76,7 +76,7 @@ class AnswerCache:
                     database.executemany(statement, many)
                     return []
                 return database.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the second: of a message that names a damaged schema
             raise InputError(
                 f"{printable(str(self.path))} cannot be used as a cache of answers ({reason_of(error)}); "
                 "give another file",
