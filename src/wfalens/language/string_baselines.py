@@ -23,10 +23,7 @@ from wfalens.models.contract import State, StatefulClassifier
 from wfalens.models.inference import state_grid, states_after, step_grid, trace_by_steps
 from wfalens.ragged import Ragged, positions
 from wfalens.text.encoder import TextEncoder
-from wfalens.validation import Bounds, real, whole
 
-ORDERS = Bounds(whole, 1, 12)
-_STRENGTHS = Bounds(real, 0, 1e9, excluded=(0,))
 RANKS = (2, 4, 8, 16, 32, 64)
 _PREFIXES, _MOST_STEPS = 400, 400_000
 _PAIRS = 48
@@ -64,8 +61,7 @@ class NGram(Stepped):
         self, language: Language, ids: Ragged[np.int32], rows: NDArray[np.floating], order: int, strength: float = 1.0
     ) -> None:
         """rows: (tokens + texts, classes), what came next before every symbol and every end of the texts"""
-        self.order: int = ORDERS.checked("order", order)
-        self.strength: float = _STRENGTHS.checked("strength", strength)
+        self.order, self.strength = order, strength
         self.encoder, self.class_names = language.model.encoder, language.model.class_names
         self.fingerprint = f"{order}-gram"
         words = len(self.encoder.vocabulary)
