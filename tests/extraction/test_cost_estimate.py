@@ -22,6 +22,7 @@ KINDS = {
     "fit, few queries": Bounded(Stochastic(states=4, rounds=2), queries=700),
     "auto": Bounded(Stochastic(rounds=2), queries=3000),
     "all kinds": Bounded(queries=2000, effort="low"),
+    "look-ahead": Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
     "linear": SHORT,
     "linear, few queries": Bounded(SHORT, queries=300),
     "readable": replace(QUICK, states=3, clusters=3),
@@ -105,8 +106,8 @@ def test_asking_within_training_is_shown_from_the_first_answers_on(letters):
         def __init__(self):
             self.notes = []
 
-        def note(self, status):
-            self.notes.append(status)
+        def advance(self, units=1, note=""):
+            self.notes.append(note)
 
     display = Notes()
     with shown_on(display):

@@ -1,6 +1,7 @@
 """How prefixes become states: the space in which they are compared, and k-means in it (paper §2: of the outputs).
 
-A view turns what the model shows of a prefix into a point; prefixes with near points become one state.
+A view turns what the model shows of a prefix into a point; prefixes with near points become one state. What a model
+that cannot be stepped shows of a prefix beside its output are its answers after a few continuations.
 Where rows are fitted, a point is a mixture of a few near centres (soft assignment by pairwise Frank–Wolfe): averaging
 over steps loses less than with the nearest centre alone.
 """
@@ -20,11 +21,14 @@ from wfalens import progress
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError, ModelError
 from wfalens.extraction.perturbation import random_part
-from wfalens.extraction.query_budget import LOOK_AHEAD, QueryBudget
+from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
 from wfalens.jit import njit
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.inference import (
+    asks_every_prefix,
+    last_outputs,
     output_traces,
+    prefix_tree,
     state_traces,
     states_after,
     tokens_per_call,
@@ -32,13 +36,14 @@ from wfalens.models.inference import (
 from wfalens.ragged import Ragged, positions
 from wfalens.threads import in_parallel, passes_of_model
 
+MOST_ASKED = 4  # continuations behind every prefix
 EMPTY_TEXT = Ragged(np.zeros(0, np.int32), np.zeros(2, np.int64))
 MOST_OUTPUTS = 1 << 25  # numbers that a model says of all prefixes that are compared at a time
+_PREFIXES_PER_CALL = 20_000
 _SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
 _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 _COMPONENTS = 64  # of what follows, at most
-_NEEDS_STATES = "this abstraction needs a model that can be stepped; choose 'outputs'"
 
 
 class View(Protocol):
@@ -63,16 +68,57 @@ class Outputs:
 
 
 @dataclass(frozen=True, eq=False)
+class Continuations:
+    """Texts that are put behind prefixes."""
+
+    texts: Ragged[np.int32]
+
+    @classmethod
+    def drawn(cls, ids: Ragged[np.int32], number: int, longest: int, rng: np.random.Generator) -> Continuations:
+        """So many runs of one to `longest` words from the texts, ends of texts crossed."""
+        lengths = rng.integers(1, min(longest, len(ids.values)) + 1, number)
+        return cls(cut_out(ids, rng.integers(0, len(ids.values) - lengths + 1), lengths))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def queries(self, model: PrefixClassifier, lengths: NDArray[np.int64]) -> int:
+        """What asking them behind prefixes of these lengths costs: a model that traces scores all words of a text."""
+        if asks_every_prefix(model):
+            return len(self) * len(lengths)
+        return len(self) * int(lengths.sum()) + len(lengths) * len(self.texts.values)
+
+    def answers(self, model: PrefixClassifier, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
+        """Outputs after every continuation of every prefix, side by side; -> (prefixes, continuations · C)"""
+
+        def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
+            each = (self.texts.take(np.full(len(part), at)) for at in range(len(self)))
+            return np.hstack([last_outputs(model, appended(part, behind)) for behind in each])
+
+        starts = range(0, len(prefixes), _PREFIXES_PER_CALL)
+        parts = [prefixes.between(first, first + _PREFIXES_PER_CALL) for first in starts]
+        nothing = np.empty((0, len(self) * len(model.class_names)), np.float32)
+        return np.concatenate([nothing, *passes_of_model(model, asked, parts)])
+
+    def after_every_word(self, model: PrefixClassifier, ids: Ragged[np.int32]) -> NDArray[np.float32]:
+        """The same of every prefix of texts, equal ones asked once; -> (tokens, continuations · C)"""
+        tree = prefix_tree(ids)
+        return np.asarray(self.answers(model, tree.spelled(np.arange(len(tree))))[tree.of_token])
+
+
+@dataclass(frozen=True, eq=False)
 class LookAhead:
     """Same future, same state: the output, and what the model would say after continuations, foretold from its state.
 
     The outputs after continuations taken from the corpus are reduced to their principal components, and these are
     regressed on the internal state; squared distances of the foretold components are mean squared differences of
-    future outputs. A model that cannot be stepped has no state to show, and is refused.
+    future outputs. A model that cannot be stepped has no state to show: its answers after a few continuations take its
+    place, so that every point costs some queries.
     """
 
     centre: NDArray[np.float32]  # (width,)
     basis: NDArray[np.float32]  # (width, components)
+    continuations: Continuations | None = None  # asked in place of an internal state
     name: ClassVar[str] = "lookahead"
     needs_states: ClassVar[bool] = True
 
@@ -85,9 +131,19 @@ class LookAhead:
         rng: np.random.Generator,
         budget: QueryBudget,
     ) -> LookAhead:
-        """Learn from some prefixes how states foretell what follows; all that is asked is entered."""
+        """Learn from some prefixes how states foretell what follows; all that is asked is entered.
+
+        Of a model that cannot be stepped nothing is learned: what asking it behind every prefix of the texts will cost
+        is entered.
+        """
         if not isinstance(model, StatefulClassifier):
-            raise InputError(_NEEDS_STATES, code="not-steppable")
+            number = max(1, affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE)))
+            asked = Continuations.drawn(ids, number, _CONTINUATION, rng)
+            budget.enter(LOOK_AHEAD, asked.queries(model, prefix_lengths(ids)))
+            width = number * len(model.class_names)
+            return cls(
+                np.zeros(width, np.float32), np.eye(width, dtype=np.float32) / np.sqrt(np.float32(number)), asked
+            )
         length = min(_CONTINUATION, len(ids.values))
         sample = _SAMPLE if _CONTINUATIONS * length * len(model.class_names) < _SAMPLE else _SAMPLE // 2
         prefixes = prefixes_to(ids, rng.choice(len(ids.values), min(sample, len(ids.values)), replace=False))
@@ -105,10 +161,23 @@ class LookAhead:
         return np.hstack([outputs, (states - self.centre) @ self.basis]).astype(np.float32)
 
 
-def can_look_ahead(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> bool:
-    """Whether a model can be stepped, and so many queries pay for learning from texts to look ahead."""
-    most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
-    return isinstance(model, StatefulClassifier) and (queries is None or most <= queries)
+def continuations_of(view: View) -> Continuations | None:
+    """What has to be asked behind every prefix for its point in a view; None: nothing."""
+    return getattr(view, "continuations", None)
+
+
+def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
+    """How many continuations queries pay for behind every prefix of texts; 0: none.
+
+    For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
+    """
+    if isinstance(model, StatefulClassifier):
+        most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+        return int(queries is None or most <= queries)
+    if queries is None:
+        return MOST_ASKED
+    longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
+    return min(MOST_ASKED, queries // longest.queries(model, prefix_lengths(ids)))
 
 
 def _futures(
@@ -198,16 +267,23 @@ def trace_prefixes(model: PrefixClassifier, ids: Ragged[np.int32], view: View) -
 
 def trace_prefixes_in(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View]) -> list[PrefixOutputs]:
     """One pass of the model over the texts, in several views at once."""
-    if any(view.needs_states for view in views):
+    if any(view.needs_states and continuations_of(view) is None for view in views):
         return _trace_states(model, ids, views)
-    outputs = output_traces(model, ids).values
-    return [PrefixOutputs(ids, outputs, view.points(outputs, None)) for view in views]
+    outputs, found = output_traces(model, ids).values, []
+    for view in views:
+        asked, answers = continuations_of(view), None
+        if asked is not None:
+            progress.start("looking ahead")
+            answers = asked.after_every_word(model, ids)
+            progress.finish()
+        found.append(PrefixOutputs(ids, outputs, view.points(outputs, answers)))
+    return found
 
 
 def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View]) -> list[PrefixOutputs]:
     """The same in views of the model's internal states."""
     if not isinstance(model, StatefulClassifier):
-        raise InputError(_NEEDS_STATES, code="not-steppable")
+        raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: list[NDArray[np.float32]] = []
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget, TooFewQueriesError
-from wfalens.extraction.states import EMPTY_TEXT, States, View, appended, prefixes_to
+from wfalens.extraction.states import EMPTY_TEXT, Continuations, States, View, appended, continuations_of, prefixes_to
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.inference import (
@@ -62,15 +62,21 @@ def choose_representatives(
     return Representatives(prefixes, np.concatenate([np.zeros(1, np.int32), path[chosen]]), per_state)
 
 
-def probing_queries(model: PrefixClassifier, representatives: Representatives, words: int) -> int:
-    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once."""
+def probing_queries(
+    model: PrefixClassifier, representatives: Representatives, words: int, asked: Continuations | None = None
+) -> int:
+    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once.
+
+    With continuations, each of them behind every word.
+    """
     if isinstance(model, StatefulClassifier):
         return len(representatives.prefixes.values) + len(representatives.state) * words
-    distinct = len(_first_ones(representatives)[0])
+    lengths = representatives.prefixes.lengths[_first_ones(representatives)[0]]
+    further = 0 if asked is None else words * asked.queries(model, lengths + 1)
     if asks_every_prefix(model):
-        return distinct * words
+        return len(lengths) * words + further
     calls = -(-words // words_in_a_call(model, len(representatives.state)))
-    return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
+    return calls * len(prefix_tree(representatives.prefixes)) + len(lengths) * words + further
 
 
 def affordable(
@@ -79,6 +85,7 @@ def affordable(
     counts: NDArray[np.int64],
     representatives: Representatives,
     queries: int | None,
+    asked: Continuations | None = None,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """The words and the representatives that a number of model queries pays for.
 
@@ -89,16 +96,18 @@ def affordable(
     per_state = bisect_right(
         range(1, representatives.per_state + 1),
         queries,
-        key=lambda number: probing_queries(model, representatives.first(number), len(words)),
+        key=lambda number: probing_queries(model, representatives.first(number), len(words), asked),
     )
     if per_state:
         return words, representatives.first(per_state)
     single = representatives.first(1)
-    paid = bisect_right(range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number))
+    paid = bisect_right(
+        range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number, asked)
+    )
     if not paid:
         raise TooFewQueriesError(
             f"{queries:,} queries do not pay for a single word from each of {int(single.state[-1]) + 1} states, which "
-            f"takes {probing_queries(model, single, 1):,}; allow more, or fewer states"
+            f"takes {probing_queries(model, single, 1, asked):,}; allow more, or fewer states"
         )
     unknown, known = words[words == UNKNOWN], words[words != UNKNOWN]
     frequent = known[np.argsort(-counts[known], kind="stable")][: paid - len(unknown)]
@@ -186,7 +195,12 @@ def points_after(
     if view.needs_states and saved is not None and isinstance(model, StatefulClassifier):
         states, outputs = (grid.reshape(-1, grid.shape[-1]) for grid in state_grid(model, saved, words))
         return view.points(checked_probabilities(outputs, len(states), len(model.class_names), "the model"), states)
-    return view.points(ask(model, representatives, saved, words), None)
+    outputs, asked = ask(model, representatives, saved, words), continuations_of(view)
+    if asked is None:
+        return view.points(outputs, None)
+    longer, inverse = _longer(representatives, words)
+    answers = asked.answers(model, longer).reshape(-1, len(words), len(asked) * outputs.shape[1])[inverse]
+    return view.points(outputs, answers.reshape(len(outputs), -1))
 
 
 def ask(
@@ -197,12 +211,17 @@ def ask(
     if saved is not None and isinstance(model, StatefulClassifier):
         outputs = step_grid(model, saved, words).reshape(-1, classes)
     else:
-        first, inverse = _first_ones(representatives)  # equal prefixes are asked once
-        behind = np.tile(words, len(first))
-        each = Ragged(behind, np.arange(len(behind) + 1))
-        longer = appended(representatives.prefixes.take(np.repeat(first, len(words))), each)
+        longer, inverse = _longer(representatives, words)
         outputs = last_outputs(model, longer).reshape(-1, len(words), classes)[inverse].reshape(-1, classes)
     return checked_probabilities(outputs, len(representatives.state) * len(words), classes, "the model")
+
+
+def _longer(representatives: Representatives, words: NDArray[np.int32]) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
+    """Every word behind every distinct prefix, and the prefix of each representative: equal ones are asked once."""
+    first, inverse = _first_ones(representatives)
+    behind = np.tile(words, len(first))
+    each = Ragged(behind, np.arange(len(behind) + 1))
+    return appended(representatives.prefixes.take(np.repeat(first, len(words))), each), inverse
 
 
 def _first_ones(representatives: Representatives) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -224,6 +243,7 @@ def affordable_questions(
     word_counts: NDArray[np.int64],
     candidates: Representatives,
     budget: QueryBudget,
+    asked: Continuations | None,
     attempt: Attempt | None,
     *,
     fits: bool,
@@ -235,7 +255,7 @@ def affordable_questions(
     rest = 1 - FITTING_SHARE if fits else 1.0
     queries = budget.left(rest) if attempt is None else budget.share((1 - SEARCH_SHARE) * rest)
     everything = np.arange(model.encoder.lowest_id, len(word_counts), dtype=np.int32)
-    words, found = affordable(model, everything, word_counts, candidates, queries)
+    words, found = affordable(model, everything, word_counts, candidates, queries, asked)
     if len(words) < len(everything):
         instead = "if they were not there" if model.encoder.closed else UNKNOWN_WORD
         paid = f"{queries:,} queries pay for {len(words):,} of {len(everything):,} words"
@@ -250,6 +270,6 @@ def affordable_questions(
     if len(words) < len(everything):
         tried = np.union1d(np.intersect1d(tried, words), words[words == UNKNOWN]).astype(np.int32)
     allowed = budget.share(attempt.share)
-    if allowed is not None and allowed < probing_queries(model, found.first(1), 1):
+    if allowed is not None and allowed < probing_queries(model, found.first(1), 1, asked):
         allowed = budget.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
-    return affordable(model, tried, word_counts, found, allowed)
+    return affordable(model, tried, word_counts, found, allowed, asked)

@@ -13,7 +13,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import AUGMENTATION
-from wfalens.extraction.states import States, View, trace_prefixes
+from wfalens.extraction.states import States, View, continuations_of, trace_prefixes
 from wfalens.extraction.stochastic.tuning import StateSpace
 from wfalens.extraction.transitions import TextStatistics, TransitionCounts
 from wfalens.models.contract import PrefixClassifier
@@ -69,6 +69,12 @@ class CountTask:
 def count_files(space: StateSpace, request: Request, files: SampledFiles, resampling: Resampling | None) -> BlockCounts:
     """The statistics of all texts."""
     augmentation, budget, run = space.method.augmentation, space.budget, files.run
+    if continuations_of(space.view) is not None:
+        raise InputError(
+            "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
+            "too many of them; choose the abstraction 'outputs', or let the sample hold the whole corpus",
+            code="lookahead-beyond-sample",
+        )
     if augmentation is not None and budget.limit is not None:
         raise InputError(
             "augmenting a corpus beyond its sample asks the model as often as the corpus is long, which no limit on "

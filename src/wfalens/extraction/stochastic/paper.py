@@ -31,7 +31,7 @@ class StateMethod(Method):
     Args:
         states: K, the number of clusters of prefixes; the automaton has one state more, the initial one
         abstraction: what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer
-            after continuations; needs a model that can be stepped), auto, or an Abstraction
+            after continuations), auto, or an Abstraction
         alpha: static probability α: how much of each step stays where it is
         augmentation: synonym replacement and dropout on the extraction texts
         initial: output of the state before any word: the model's own where it has one, or uniform
@@ -97,7 +97,7 @@ class Paper(StateMethod):
         completion: rule for missing rows: null, uniform or empirical (the paper's).
         distance: between centres in empirical completion: euclidean (paper) or squared (authors' code).
         abstraction: what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer
-            after continuations; needs a model that can be stepped), auto, or an `Abstraction`.
+            after continuations, which costs queries for a model that cannot be stepped), auto, or an `Abstraction`.
         augmentation: synonym replacement and dropout on the extraction texts.
         initial: output of the state before any word: the model's own where it has one ("model"), or "uniform".
         sample: outputs per state that k-means sees at most (None: all).
@@ -127,7 +127,7 @@ class Stochastic(StateMethod):
     Args:
         states: K, the number of clusters of prefixes; the automaton has one state more, the initial one.
         abstraction: what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer
-            after continuations; needs a model that can be stepped), auto, or an `Abstraction`.
+            after continuations, which costs queries for a model that cannot be stepped), auto, or an `Abstraction`.
         completion: probe (rows counted by asking the model), fit (all rows and centres fitted to the model by EM,
             starting from probed ones) or auto: fit, of a language model probe.
         alpha: (probe) static probability α: how much of each step stays where it is.

@@ -45,11 +45,14 @@ from wfalens.extraction.query_budget import (
 )
 from wfalens.extraction.states import (
     ABSTRACTIONS,
+    MOST_ASKED,
+    LookAhead,
     Outputs,
     PrefixOutputs,
     TooFewOutputsError,
     View,
-    can_look_ahead,
+    affordable_continuations,
+    continuations_of,
     named_abstraction,
     trace_prefixes,
     trace_prefixes_in,
@@ -61,7 +64,7 @@ from wfalens.extraction.stochastic.tuning import HeldOut, SizeGrid, StateSpace, 
 from wfalens.extraction.transitions import ObservedRows, TextStatistics, observed_rows
 from wfalens.memory import shown_size
 from wfalens.models.checks import check_causal
-from wfalens.models.contract import PrefixClassifier, is_language_model
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier, is_language_model
 from wfalens.models.inference import asks_every_prefix
 from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
@@ -124,7 +127,10 @@ def _say_cost(method: StateMethod, request: Request) -> None:
     if isinstance(method, Stochastic):
         sizes = _grid(method, model, budget).sizes
         prefixes = max(_sized(method, size, model).representatives * size for size in sizes) + 1
-        queries += most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        asks = method.abstraction in (AUTO, LookAhead.name)
+        points = 1 + (MOST_ASKED if asks else 0)  # answers that show where a word leads
+        queries += points * most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        queries += (budget.share(LOOK_AHEAD_SHARE) or 0) if asks else 0
         queries += (budget.share(SEARCH_SHARE) or 0) if method.is_open else 0
         if method.fits:
             queries += most_training(int(method.rounds), method.tokens, ids)
@@ -134,8 +140,7 @@ def _say_cost(method: StateMethod, request: Request) -> None:
 def select_states(method: StateMethod, request: Request, budget: QueryBudget) -> tuple[StateSpace, PrefixOutputs]:
     """Trace the texts once, in all views to choose from, choose what is "auto", and form the states."""
     model, ids, seed, given = request.model, request.ids, request.seed, method.abstraction
-    looks_ahead = can_look_ahead(model, ids, budget.share(LOOK_AHEAD_SHARE))
-    names = (given,) if given != AUTO else tuple(ABSTRACTIONS) if looks_ahead else (Outputs.name,)
+    names = _views(request, budget) if given == AUTO else (given,)
     looks = [named_abstraction(name).view(model, ids, stream_of(seed, Step.VIEW), budget) for name in names]
     budget.texts += len(ids.values)
     seen = trace_prefixes_in(model, ids, looks)
@@ -160,6 +165,13 @@ def select_states(method: StateMethod, request: Request, budget: QueryBudget) ->
         settled["beta"] = CORPUS if best.beta is None else best.beta
     chosen = replace(_sized(method, best.states, model), **settled)
     return StateSpace.of(chosen, request, looks[at], seen[at], budget, found), seen[at]
+
+
+def _views(request: Request, budget: QueryBudget) -> tuple[str, ...]:
+    """The views to choose from: looking ahead takes queries, of a model that cannot be stepped for every prefix."""
+    pays = affordable_continuations(request.model, request.ids, budget.share(LOOK_AHEAD_SHARE)) > 0
+    is_tried = pays and (request.files is None or isinstance(request.model, StatefulClassifier))
+    return tuple(ABSTRACTIONS) if is_tried else (Outputs.name,)
 
 
 def _grid(method: StateMethod, model: PrefixClassifier, budget: QueryBudget) -> SizeGrid:
@@ -317,10 +329,10 @@ def _probed(
     attempt: Attempt | None,
 ) -> tuple[Probe, NDArray[np.int32] | None]:
     """The completion by what the model answered, and the words that it was asked about (None: all)."""
-    model, counts, budget = request.model, observed.word_counts, space.budget
+    model, counts, budget, behind = request.model, observed.word_counts, space.budget, continuations_of(space.view)
     candidates = probing.choose_representatives(ids, space.path, method.representatives, rng)
-    words, chosen = probing.affordable_questions(model, counts, candidates, budget, attempt, fits=method.fits)
-    budget.enter(PROBING if attempt is None else SEARCH, probing.probing_queries(model, chosen, len(words)))
+    words, chosen = probing.affordable_questions(model, counts, candidates, budget, behind, attempt, fits=method.fits)
+    budget.enter(PROBING if attempt is None else SEARCH, probing.probing_queries(model, chosen, len(words), behind))
     hardness = method.hardness if method.fits else None
     if request.files is not None and attempt is None:
         needed = _BYTES_PER_ROW * len(words) * len(space.states)
