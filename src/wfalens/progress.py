@@ -36,6 +36,9 @@ class Progress:
     def advance(self, units: int = 1, note: str = "") -> None:
         """Units of the current task are done; `note` is a short status such as the loss."""
 
+    def note(self, status: str) -> None:
+        """How far a part of the current task is."""
+
     def finish(self) -> None:
         """The current task has ended."""
 
@@ -68,6 +71,9 @@ class TerminalProgress(Progress):
             self._print_line(label)
         elif self._bar is not None or time.monotonic() - self._began >= _PATIENCE:
             self._draw(label)
+
+    def note(self, status: str) -> None:
+        self.advance(0, status)
 
     def _draw(self, label: str) -> None:
         from rich.markup import escape
@@ -145,7 +151,7 @@ def advance(units: int = 1, note: str = "") -> None:
         shown.display.advance(units, note)
     elif shown.depth == 2 and shown.inner_total:
         shown.inner_done += units
-        shown.display.advance(0, f"{shown.inner}: {shown.inner_done:,} of {shown.inner_total:,}")
+        shown.display.note(f"{shown.inner}: {shown.inner_done:,} of {shown.inner_total:,}")
 
 
 def finish() -> None:

@@ -106,8 +106,8 @@ def test_asking_within_training_is_shown_from_the_first_answers_on(letters):
         def __init__(self):
             self.notes = []
 
-        def advance(self, units=1, note=""):
-            self.notes.append(note)
+        def note(self, status):
+            self.notes.append(status)
 
     display = Notes()
     with shown_on(display):
