@@ -82,6 +82,8 @@ def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple
         y = _paragraph(canvas, _KINDS[first["kind"]], usual - 1, (x, y), 1, "soft", bold=True)
         text = _short(first)
         room = canvas.width - 2 * x
+        if wide and width_of(text, 0.85 * size, bold=True) <= room:
+            size, lines = 0.85 * size, 1  # rather one line than two, one of a single word
         while size > 1.5 * usual and wrapped(text, size, room, lines, True)[-1].endswith("…"):
             size -= 3
         y = _paragraph(canvas, text, size, (x, y + size - usual + 4), lines, bold=True)

@@ -603,10 +603,11 @@ def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
             return None
         sure = sorted(sure, key=lambda each: -each[0].value)[:_NAMED]
         name, words = talk.name(label), {at: visible(suspects[at].word) for _, at in sure}
-        turned = ", ".join(f"“{words[at]}” {percent(share.value)}" for share, at in sure)
+        first, *more = [f"“{words[at]}” {percent(share.value)}" for share, at in sure]
+        turned = ", ".join([f"{first} of them", *more])
         real = ", ".join(f"{len(taken[at])} of {len(suspects[at].texts.texts)} with “{words[at]}”" for _, at in sure)
         others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else "other texts"
-        text = f"A single word turns {others} into {name}: {turned} of them; of real ones it takes {real} for {name}"
+        text = f"One added word turns {others} into {name}: {turned}; of real ones, it takes {real} for {name}"
         return Claim(DANGEROUS, text, sure[0][0], [taken[at][0] for _, at in sure[:2]], suspects[sure[0][1]].word)
 
     samples = (*flips, *(each.texts.answers == label for each in suspects))
