@@ -58,7 +58,7 @@ def demo(
     fidelity = wfa.fidelity(model, test, reference=train)
     step("step 4 of 4: explaining the network through the automaton, and writing a page")
     opinion = explanation.opinion_lines(model, test)
-    example = explanation.explain(wfa, _example(wfa, test))
+    example = explanation.explain(wfa, _example(wfa, test), model)
     vectors = text.wordllama_vectors(model.encoder.vocabulary.words[2:])
     files = {"automaton": str(paths["wfa"]), "model": str(paths["rnn"])}
     study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train, files=files)
