@@ -123,7 +123,8 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
         else:
             where = "away from it" if found.value > 0 else f"further towards {name}"
             text = f"“not” before a {name} word moves it {by:.0f} points {where}"
-        claim = f"It has {kind.replace('_', ' ')} negation: {'; '.join([*map(talk.shown, best[:1]), text])}"
+        learned = "hardly learned" if kind == NOT_LEARNED and found.low > 0 else kind.replace("_", " ")
+        claim = f"It has {learned} negation: {'; '.join([*map(talk.shown, best[:1]), text])}"
         return Claim(kind, claim, found, best[:2], "" if best else "not")
 
     yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
