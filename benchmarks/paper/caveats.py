@@ -8,7 +8,7 @@ from benchmarks.paper.experiment import FULL, Scale, Step
 from benchmarks.paper.paper import PRINTED, printed
 from benchmarks.paper.section import Results
 
-from wfalens.text.datasets.catalogue import DATA_VARIABLE, DATASETS
+from wfalens.text.datasets.catalogue import DATA_VARIABLE
 
 ACCURACY = Step.of("accuracy")
 TITLE = "The paper, reproduced"
@@ -20,7 +20,7 @@ def is_of_the_paper(dataset: str) -> bool:
 
 def caveats(datasets: Iterable[str], scale: Scale) -> list[str]:
     """What is known before the work: data that are not the paper's, and a scale below its own."""
-    others = [f"{name} ({DATASETS[name].about})" for name in datasets if not is_of_the_paper(name)]
+    others = [name for name in datasets if not is_of_the_paper(name)]
     told = []
     if others:
         told.append(

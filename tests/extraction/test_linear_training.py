@@ -440,6 +440,15 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
     assert np.abs(inputs).max() <= 10
 
 
+def test_few_words_have_no_more_components_than_they_differ_in(news_model, headlines):
+    """Rounding errors, brought to variance 1, would be inputs as large as what tells the words apart."""
+    ids = news_model.encoder.encode(headlines.texts[:200])
+    places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
+    counts = np.zeros(len(news_model.encoder.vocabulary), np.int64)
+    counts[2:6] = 5
+    assert word_inputs(news_model, places, None, counts, 50, QueryBudget()).shape[1] <= 3
+
+
 def test_the_output_before_any_word_is_learned(news_model, headlines):
     rule = Linear(layers=2, width=4, factors=8, hidden=16, epochs=6, batch=128, learning_rate=0.02)
     wfa = extract(news_model, headlines, rule)

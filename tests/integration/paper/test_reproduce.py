@@ -204,7 +204,7 @@ def test_other_data_and_a_small_scale_are_told_before_any_figure(tmp_path, news_
     with shown_on(heard):
         summary = reproduce(tmp_path, ["newsroom"], only=["zipf"], scale=MINIATURE, models=given)
     data, scale = heard.told
-    assert data.startswith("not the paper's data, but newsroom (generated headlines")
+    assert data.startswith("not the paper's data, but newsroom; the paper's are tagmynews and jigsaw_toxic")
     assert "--data FOLDER or WFALENS_DATA" in data
     assert "600 training texts, 3 epochs" in scale
     assert "do not cite" in scale

@@ -22,6 +22,7 @@ from wfalens.text.word_vectors import WordVectors
 _QUERY_SHARE, _CALL_SHARE = 0.5, 0.2  # of what is left; of a model that pays for every call
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
+_ROUNDING = 1e-5  # variances below this share of the largest are rounding errors: brought to variance 1, they are noise
 _AT_ONCE = 512  # columns, or words
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 _MOST_COLUMNS = 256  # for the outputs after a prefix: those of many classes would fill the memory
@@ -84,8 +85,8 @@ def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) 
     for words in np.array_split(np.flatnonzero(seen), max(1, len(seen) // _AT_ONCE)):
         products += table[words].T @ table[words]
     products /= seen.sum()
-    variances, directions = principal_axes(products, most)
-    kept = variances > _LEAST_SPREAD**2
+    variances, directions = principal_axes(products, min(most, max(1, int(seen.sum()) - 1)))
+    kept = variances > max(_LEAST_SPREAD**2, _ROUNDING * variances[0])
     if not kept.any():  # all words are alike
         return np.zeros((len(table), 1), np.float32)
     found = table @ (directions[:, kept] / np.sqrt(variances[kept]))
