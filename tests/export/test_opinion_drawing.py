@@ -87,6 +87,17 @@ def test_a_claim_stands_in_a_row_with_its_examples_and_an_example_has_its_label(
     assert again.count("“text 0”") == 1
 
 
+def test_a_long_example_begins_where_the_word_of_its_claim_is_seen():
+    start = "the respective charms of all the famous actors in this film , even of hugh"
+    texts = [f"{start} grant , have worn threadbare", f"great as they are , {start}"]
+    examples = [{"text": text, "output": [0.06, 0.94], "class": "positive"} for text in texts]
+    claim = {"code": "x", "kind": "dangerous", "claim": "One word: “grant” 47 %, “great” 40 %.", "examples": examples}
+    canvas = draw_opinions(lines("negative", "positive"), [FINDINGS[0], claim])
+    quotes = [shape.content for shape in canvas.shapes if isinstance(shape, Text) and shape.content.endswith("…")]
+    assert any(quote.startswith("“… ") and " grant" in quote for quote in quotes)
+    assert any(quote.startswith("“great as") for quote in quotes)
+
+
 def test_how_often_words_jump_over_a_station_is_said():
     jumping = MOVES[[0, 0, 0, 1, 1, 2, 2, 3, 4], [2, 3, 4, 3, 4, 0, 4, 1, 1]]
     share = round(100 * (jumping.sum() + MOVES[3, 0] + MOVES[4, 0] + MOVES[4, 2]) / MOVES.sum())

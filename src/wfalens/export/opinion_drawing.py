@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ _SMALL, _USUAL = 18.0, 21.0  # sizes of type of the wide form
 _WORDS = 6  # on each side
 _TALK_CLASSES = 6
 _MARGIN, _EDGE = 60.0, 16.0  # of the two forms
+_BEFORE = 12  # characters that are shown before a word of an example
 _PANEL_KINDS = ("not_learned", "dangerous")
 _KINDS = {
     "not_learned": "What it has not learned",
@@ -87,7 +89,7 @@ def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple
         while size > 1.5 * usual and wrapped(text, size, room, lines, True)[-1].endswith("…"):
             size -= 3
         y = _paragraph(canvas, text, size, (x, y + size - usual + 4), lines, bold=True)
-        y = _examples(canvas, first["examples"], found.class_names, (x, y), canvas.width - 2 * x, usual) + 6
+        y = _examples(canvas, first, found.class_names, (x, y), canvas.width - 2 * x, usual) + 6
     if not findings:
         y = _paragraph(canvas, found.title, size, (x, y + 12), lines, bold=True)
     right = next((_short(each) for each in findings if each["code"] == "accuracy"), found.right)
@@ -100,19 +102,30 @@ def _short(finding: Mapping[str, Any]) -> str:
     return str(finding["claim"]).partition(";")[0]
 
 
+def _excerpt(text: str, words: Sequence[str], size: float, room: float) -> str:
+    """A text that fits; where it is too long, it begins shortly before the first of the words that would be cut off."""
+    quote = fitted(f"“{text}”", size, room)
+    found = [re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in words]
+    first = min((each.start() for each in found if each), default=0)
+    if not quote.endswith("…") or any(each and each.end() < len(quote) - 1 for each in found):
+        return quote
+    start = text.rfind(" ", 0, max(0, first - _BEFORE)) + 1
+    return fitted(f"“… {text[start:]}”", size, room) if start else quote
+
+
 def _examples(
-    canvas: Canvas, examples: Findings, names: Sequence[str], at: tuple[float, float], width: float, size: float
+    canvas: Canvas, finding: Mapping[str, Any], names: Sequence[str], at: tuple[float, float], width: float, size: float
 ) -> float:
     """Texts with the network's answers, and the labels that they have; returns where the next line would be."""
     (x, y), wide = at, canvas.width == WIDE
-    shown = examples[:2]
+    shown, words = finding["examples"][:2], re.findall("“(.+?)”", finding["claim"])
     labels = [f" (label: {each['truth']})" if each.get("truth") else "" for each in shown]
     answers = [
         fitted(f"{each['class']} {percent(max(each['output']))}{label}", size, (0.6 if wide else 1) * width, bold=True)
         for each, label in zip(shown, labels, strict=True)
     ]
     room = width - max((width_of(each, size, bold=True) for each in answers), default=0) - 24 if wide else width
-    quotes = [fitted(f"“{each['text']}”", size, room) for each in shown]
+    quotes = [_excerpt(str(each["text"]), words, size, room) for each in shown]
     beside = x + max((width_of(each, size) for each in quotes), default=0) + 24
     for each, quote, answer in zip(shown, quotes, answers, strict=True):
         colour = _type_colour(names.index(each["class"])) if each["class"] in names else "ink"
@@ -403,8 +416,8 @@ def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float,
     quoted = {example["text"] for example in findings[0]["examples"]}
     for each in chosen:
         y += size
-        fresh = [example for example in each["examples"] if example["text"] not in quoted]
-        quoted |= {example["text"] for example in fresh}
+        fresh = {**each, "examples": [example for example in each["examples"] if example["text"] not in quoted]}
+        quoted |= {example["text"] for example in fresh["examples"]}
         if each["kind"] != kind:
             kind = each["kind"]
             y = _paragraph(canvas, _KINDS[kind], size + 2, (edge + 20, y + 6), 1, bold=True) + 4

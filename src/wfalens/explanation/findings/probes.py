@@ -430,9 +430,13 @@ def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[n
 
 
 def _artefact(talk: Interview, word: str, label: int, moved: NDArray[np.float64]) -> ProbeResult:
+    texts = talk.shortest(word, 10)
+    shown = [texts[at] for at in np.flatnonzero(talk.ask(texts).argmax(1) == label)[:2]]
+
     def claim(found: Estimate) -> Claim | None:
-        text = f"“{visible(word)}” is no word, yet it moves a text towards {talk.name(label)} by {points(found.value)}"
-        return Claim(DANGEROUS, text, found, talk.shortest(word, 2), word) if found.low > RELEVANT / 2 else None
+        what = "a number" if word.isdecimal() else "no word"
+        text = f"“{visible(word)}” is {what}, yet it moves a text towards {talk.name(label)} by {points(found.value)}"
+        return Claim(DANGEROUS, text, found, shown, word) if found.low > RELEVANT / 2 else None
 
     return ProbeResult(f"artefact:{word}", (moved,), claim, len(moved))
 
@@ -476,7 +480,7 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
             return None  # by the labels it may well count for nothing
         though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
         text = (
-            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}; “{words[loud]}” moves "
+            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}, but “{words[loud]}” moves "
             f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
         )
         texts = []
@@ -608,6 +612,7 @@ def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
         turned = ", ".join([f"{first} of them", *more])
         real = ", ".join(f"{len(taken[at])} of {len(suspects[at].texts.texts)} with “{words[at]}”" for _, at in sure)
         others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else "other texts"
+        name = name if len(talk.names) == 2 else f"“{name}”"
         text = f"One added word turns {others} into {name}: {turned}; of real ones, it takes {real} for {name}"
         return Claim(DANGEROUS, text, sure[0][0], [taken[at][0] for _, at in sure[:2]], suspects[sure[0][1]].word)
 
