@@ -93,9 +93,9 @@ def test_a_long_example_begins_where_the_word_of_its_claim_is_seen():
     examples = [{"text": text, "output": [0.06, 0.94], "class": "positive"} for text in texts]
     claim = {"code": "x", "kind": "dangerous", "claim": "One word: “grant” 47 %, “great” 40 %.", "examples": examples}
     canvas = draw_opinions(lines("negative", "positive"), [FINDINGS[0], claim])
-    quotes = [shape.content for shape in canvas.shapes if isinstance(shape, Text) and shape.content.endswith("…")]
+    quotes = [shape.content for shape in canvas.shapes if isinstance(shape, Text)]
     assert any(quote.startswith("“… ") and " grant" in quote for quote in quotes)
-    assert any(quote.startswith("“great as") for quote in quotes)
+    assert any(quote.startswith("“great as") and quote.endswith("…") for quote in quotes)
 
 
 def test_how_often_words_jump_over_a_station_is_said():
