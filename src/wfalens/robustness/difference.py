@@ -13,7 +13,9 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Agreement, Estimate, agreement, check_pair, wilson
+from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.influence import influence_of
+from wfalens.explanation.opinion_line import points
 from wfalens.html import text_html
 from wfalens.messages import listed
 from wfalens.models.contract import PrefixClassifier
@@ -64,7 +66,6 @@ class WordChanges(_Changes):
     before: NDArray[np.float64]  # (words, classes)
     after: NDArray[np.float64]  # (words, classes)
     class_names: tuple[str, ...]
-    unit: str
     per_row = ("words", "where", "counts", "before", "after")
 
     @property
@@ -155,7 +156,7 @@ class Difference(Result):
             "accuracy": {"before": self.accuracy_before, "after": self.accuracy_after},
             "states": None if self.states is None else self.states[:top],
             "states_note": self.states_note,
-            "unit": self.words.unit,
+            "unit": PROBABILITY,
             "words": self.words.top(top).rows(),
             "texts": None if self.texts is None else self.texts.top(top).rows(),
         }
@@ -179,7 +180,7 @@ class Difference(Result):
 
     def tables(self) -> dict[str, list[Mapping[str, Any]]]:
         """The first words, texts and states, as people read them."""
-        tables = {f"Words whose influence changed most ({self.words.unit})": self._word_table()}
+        tables = {"Words whose influence changed most (points of probability)": self._word_table()}
         if self.texts is not None:
             tables["Texts that they read most differently"] = [
                 _shown_text(row, [side for side, _ in self.texts.sides()]) for row in self.texts.top(_SHOWN).rows()
@@ -197,9 +198,11 @@ class Difference(Result):
         for row in self.words.top(_SHOWN).rows():
             before, after = row["influence_before"], row["influence_after"]
             classes = sorted(self.class_names, key=lambda name: after[name] - before[name])
-            lost, gained = (f"{name} {before[name]:+.3f} → {after[name]:+.3f}" for name in (classes[0], classes[-1]))
+            lost, gained = (
+                f"{name} {points(before[name])} → {points(after[name])}" for name in (classes[0], classes[-1])
+            )
             seen = f"{row['count_before']:,} / {row['count_after']:,}"
-            shown = {"word": row["word"], "seen before / after": seen, "change": row["change"]}
+            shown = {"word": row["word"], "seen before / after": seen, "change": round(100 * row["change"])}
             rows.append({**shown, "most gained": gained, "most lost": lost})
         return rows
 
@@ -337,11 +340,12 @@ def _word_changes(before: WFA, after: WFA, min_count: int) -> WordChanges:
     counts = np.column_stack(
         [np.where(each == UNKNOWN, 0, wfa.word_counts[each]) for wfa, each in zip(both, ids, strict=True)]
     )
-    unit = before.unit if before.unit == after.unit else "probability"
     names = before.class_names
-    scores = [influence_of(wfa, each, unit)[:, _columns(wfa, names)] for wfa, each in zip(both, ids, strict=True)]
+    scores = [
+        influence_of(wfa, each, PROBABILITY)[:, _columns(wfa, names)] for wfa, each in zip(both, ids, strict=True)
+    ]
     where = np.where(counts[:, 1] == 0, BEFORE, np.where(counts[:, 0] == 0, AFTER, BOTH))
-    changes = WordChanges(tuple(words), where, counts, scores[0], scores[1], names, unit)
+    changes = WordChanges(tuple(words), where, counts, scores[0], scores[1], names)
     return changes.largest(changes.change, None)
 
 

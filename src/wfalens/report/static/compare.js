@@ -8,7 +8,7 @@ function scatter(found, at) {
     points = found.scatter.map(([word, before, after]) => [word, before[at], after[at]]);
   const most = Math.max(1e-6, ...points.flatMap(([, before, after]) => [Math.abs(before), Math.abs(after)]));
   return lens.figure({
-    title: `Influence on ${lens.visible(names[at])}, before and after (${found.unit})`,
+    title: `Influence on ${lens.visible(names[at])}, before and after (points of probability)`,
     describe: `${points.length} words by their influence on ${lens.visible(names[at])} in both automata`,
     draw: (svg, width) => {
       const size = Math.min(width, 620),
@@ -40,8 +40,8 @@ function scatter(found, at) {
         axis(0, -most, 0, most),
         axis(-most, -most, most, most, { 'stroke-dasharray': '4 4' }),
         [-most, most].map((tick) => [
-          lens.text(x(tick), size - pad + 16, lens.signed(tick), { class: 'soft', 'text-anchor': 'middle' }),
-          lens.text(x(-most) - 6, y(tick) + 4, lens.signed(tick), { class: 'soft', 'text-anchor': 'end' }),
+          lens.text(x(tick), size - pad + 16, lens.asPoints(tick), { class: 'soft', 'text-anchor': 'middle' }),
+          lens.text(x(-most) - 6, y(tick) + 4, lens.asPoints(tick), { class: 'soft', 'text-anchor': 'end' }),
         ]),
         lens.text(x(0), size - 8, 'before \u2192', { class: 'soft', 'text-anchor': 'middle' }),
         lens.text(x(-most), y(most) - 12, 'after \u2191', { class: 'soft', 'text-anchor': 'middle' }),
@@ -52,7 +52,7 @@ function scatter(found, at) {
             r: 3.5,
             fill: lens.colour(at),
             opacity: 0.65,
-            'data-tip': `${lens.visible(word)}: ${lens.signed(before)} before, ${lens.signed(after)} after`,
+            'data-tip': `${lens.visible(word)}: ${lens.asPoints(before)} before, ${lens.asPoints(after)} after`,
           }),
         ),
         labels.map((each) =>
@@ -103,7 +103,7 @@ lens.views.push({
         lens.put(
           content,
           lens.table(
-            `Words that changed most (influence in ${found.unit})`,
+            'Words that changed most (influence in points of probability)',
             ['word', 'seen before / after', 'change', 'gained', 'lost'],
             words.slice(0, 60).map((each) => {
               const gap = each.after.map((value, column) => value - each.before[column]);
@@ -114,7 +114,7 @@ lens.views.push({
                   'span',
                   null,
                   lens.className(names, column),
-                  ` ${lens.signed(each.before[column])} \u2192 ${lens.signed(each.after[column])}`,
+                  ` ${lens.asPoints(each.before[column])} \u2192 ${lens.asPoints(each.after[column])}`,
                 );
               return [
                 h(
@@ -124,7 +124,7 @@ lens.views.push({
                   each.where === 'both' ? '' : h('small', null, ` only ${each.where}`),
                 ),
                 `${lens.whole(each.counts[0])} / ${lens.whole(each.counts[1])}`,
-                lens.number(each.change),
+                lens.whole(Math.round(100 * each.change)),
                 cell(up),
                 cell(down),
               ];

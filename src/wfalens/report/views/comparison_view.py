@@ -30,7 +30,6 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40) -> dict[str, 
         "before": study.other_name,
         "after": study.name,
         "class_names": list(found.class_names),
-        "unit": found.words.unit,
         "texts_read": len(corpus),
         "corpus": None if study.corpus is None else study.corpus.name,
         "sides": [
