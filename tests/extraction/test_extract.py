@@ -10,7 +10,7 @@ from tests.methods import extracted
 from tests.streams import small_model
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
-from wfalens.errors import InputError
+from wfalens.errors import InputError, WfalensWarning
 from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.probing import choose_representatives
@@ -18,7 +18,7 @@ from wfalens.extraction.states import States, cluster
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
-from wfalens.text import TextEncoder, Vocabulary, WordVectors
+from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
 from wfalens.text.datasets import newsroom
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -291,3 +291,8 @@ def test_ids_that_are_no_words_are_refused(news_model):
 
 def test_extractor_is_a_value():
     assert replace(Paper(), states=5) == Paper(states=5)
+
+
+def test_a_corpus_with_the_labels_of_another_model_gets_a_warning(news_model, headlines):
+    with pytest.warns(WfalensWarning, match="is a class of the model"):
+        extract(news_model, Corpus.of(headlines.texts[:50], ["x", "y"] * 25), Paper(states=2))

@@ -155,10 +155,24 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
     return wfa
 
 
+def _warn_of_other_labels(model: PrefixClassifier, corpus: Corpus) -> None:
+    """Labels are not needed here, but for the fidelity and the findings that follow."""
+    if corpus.class_names and not {*corpus.class_names} & {*model.class_names}:
+        labels, classes = (", ".join(names[:4]) for names in (corpus.class_names, model.class_names))
+        warnings.warn(
+            f"no label of {corpus.name} ({labels}) is a class of the model ({classes}); name its classes in their "
+            "order, with wrap(…, classes=…), or give wrap the labelled corpus",
+            WfalensWarning,
+            stacklevel=5,
+        )
+
+
 def texts_in_memory(model: PrefixClassifier, texts: Any, balance: str | None = None) -> ExtractionTexts:
     """Texts or word ids, encoded; those without a word are left out and counted."""
     encoder, corpus = model.encoder, texts if isinstance(texts, Corpus) else None
     cut = 0
+    if corpus is not None and corpus.labels is not None and not is_language_model(model):
+        _warn_of_other_labels(model, corpus)
     if isinstance(texts, Ragged):
         ids, name = encoder.checked(texts), "ids"
         empty = np.flatnonzero(ids.lengths == 0).tolist()

@@ -123,7 +123,8 @@ class Findings(Result):
         return f"{len(self):,} findings, from {self.calls:,} model calls"
 
     def summary(self) -> str:
-        return "\n".join([self.title, *(f"{each.kind.replace('_', ' ')}: {each.claim}" for each in self.findings)])
+        claims = [f"{each.kind.replace('_', ' ')}: {each.claim} ({each.interval})" for each in self.findings]
+        return "\n".join([self.title, *claims])
 
     def details(self) -> str:
         """The claims with their intervals, which hold together, and examples; these are users' texts."""
