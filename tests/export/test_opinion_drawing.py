@@ -98,6 +98,16 @@ def test_a_long_example_begins_where_the_word_of_its_claim_is_seen():
     assert any(quote.startswith("“great as") and quote.endswith("…") for quote in quotes)
 
 
+def test_an_answer_stands_clear_of_a_text_of_broad_letters_and_digits():
+    pytest.importorskip("matplotlib", reason="its font metrics are compared with the estimate")
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    for text in ("“own185 common3 common11”", "“mmmm wwww 2007”", "“the plot was not good”"):
+        extents = TextPath((0, 0), text, size=22, prop=FontProperties(family="DejaVu Sans", style="italic"))
+        assert extents.get_extents().x1 <= width_of(text, 22) + 24  # the gap before the answer
+
+
 def test_how_often_words_jump_over_a_station_is_said():
     jumping = MOVES[[0, 0, 0, 1, 1, 2, 2, 3, 4], [2, 3, 4, 3, 4, 0, 4, 1, 1]]
     share = round(100 * (jumping.sum() + MOVES[3, 0] + MOVES[4, 0] + MOVES[4, 2]) / MOVES.sum())

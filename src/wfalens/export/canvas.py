@@ -30,7 +30,8 @@ PLAIN_COLOURS = {  # light, dark; the page's style sheet has the same
     "panel": ("#ffffff", "#1b1f25"),
     "grey": (GREY, GREY),
 }
-_EM, _BOLD_EM, _CAPITAL_EM = 0.56, 0.64, 0.14  # mean width of a letter, in font sizes; of a capital so much more
+_EM, _BOLD_EM = 0.56, 0.64  # mean width of a letter, in font sizes
+_CAPITAL_EM, _BROAD_EM, _DIGIT_EM = 0.14, 0.35, 0.08  # so much more of a capital, of one such as m, and of a digit
 _FINENESS = 150  # dots per inch of a PNG; an inch is 100 pixels of the drawing
 
 Point = tuple[float, float]
@@ -129,7 +130,9 @@ class Canvas:
 def width_of(text: str, size: float, bold: bool = False) -> float:
     """About how wide a line is, in pixels; a little more rather than less."""
     wide, capitals = sum(unicodedata.east_asian_width(char) in "WF" for char in text), sum(map(str.isupper, text))
-    return size * ((len(text) - wide) * (_BOLD_EM if bold else _EM) + 1.05 * wide + _CAPITAL_EM * capitals)
+    broad, digits = sum(char in "mwMW@" for char in text), sum(map(str.isdigit, text))
+    more = 1.05 * wide + _CAPITAL_EM * capitals + _BROAD_EM * broad + _DIGIT_EM * digits
+    return size * ((len(text) - wide) * (_BOLD_EM if bold else _EM) + more)
 
 
 def fitted(text: str, size: float, room: float, bold: bool = False) -> str:

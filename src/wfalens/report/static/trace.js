@@ -301,7 +301,7 @@ class Player {
       this.attribution?.standard_error > 0.005 && shown === 'contributions'
         ? ` The network\u2019s values come from ${this.attribution.queries} model calls; their standard error is at most ${(100 * this.attribution.standard_error).toFixed(1)} points.`
         : '',
-      this.missing && shown !== 'log-odds' ? ` ${this.missing}` : '',
+      this.missing && shown !== 'log-odds' ? ` Shapley values are missing: ${this.missing}.` : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
     );
     if (this.charts[1]) this.charts[0].hidden = !found.model;
