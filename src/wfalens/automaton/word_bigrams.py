@@ -6,6 +6,7 @@ corpus has no more words than there are clusters, every word is a cluster: then 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +19,7 @@ from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 CLUSTERS = 32
 _NEIGHBOURS = 100  # the most frequent words, by whose company words are clustered
-_AT_ONCE = 2048  # words
-_SEED, _FITTED, _ROUNDS = 0, 1000, 20  # of k-means; it is fitted to the most frequent words
+_SEED, _FITTED, _ROUNDS = 0, 1000, 10  # of k-means; it is fitted to the most frequent words
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,27 +73,25 @@ def _clustered(
     words = len(seen)
     if np.count_nonzero(seen) <= clusters:
         return np.where(seen > 0, np.arange(words), UNKNOWN)
-    from scipy.sparse import csr_array, hstack
+    from scipy.sparse import csr_array
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     order = np.argsort(-seen, kind="stable")
     column = np.full(words + 1, -1)
     column[np.append(order[:_NEIGHBOURS], words)] = np.arange(min(_NEIGHBOURS, words) + 1)
-    sides = []
-    for own, other in ((before, after), (after, before)):
-        kept = (column[other] >= 0) & (own < words)
-        ones, places = np.ones(kept.sum(), np.float32), (own[kept], column[other[kept]])
-        sides.append(csr_array((ones, places), (words, _NEIGHBOURS + 1)))
-    table = hstack(sides).tocsr()
-
-    def company(some: NDArray[np.integer]) -> NDArray[np.float64]:
-        return np.asarray(np.sqrt(table[some].toarray() / np.maximum(seen[some], 1)[:, None]))
-
-    fitted = company(order[:_FITTED])
-    means = KMeans(min(clusters, len(np.unique(fitted, axis=0))), n_init=1, max_iter=_ROUNDS, random_state=_SEED).fit(
-        fitted
-    )
-    parts = np.split(np.arange(words), np.arange(_AT_ONCE, words, _AT_ONCE))
-    found = np.concatenate([means.predict(company(part)) for part in parts])  # all at once would fill the memory
-    found[PADDING] = found[UNKNOWN]
-    return found
+    own, side = np.concatenate([before, after]), np.repeat([0, _NEIGHBOURS + 1], len(before))
+    neighbour = column[np.concatenate([after, before])]
+    kept = (neighbour >= 0) & (own < words)
+    places = own[kept], (neighbour + side)[kept]
+    company = csr_array((np.ones(kept.sum(), np.float32), places), (words, 2 * _NEIGHBOURS + 2))
+    company.data = np.sqrt(company.data / np.repeat(np.maximum(seen, 1), np.diff(company.indptr)), dtype=np.float32)
+    fitted = company[order[:_FITTED]].toarray()
+    k_means = KMeans(clusters, n_init=1, init="random", max_iter=_ROUNDS, random_state=_SEED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different words than clusters are no harm
+        means = k_means.fit(fitted).cluster_centers_
+    distances = (means**2).sum(1) / 2 - company @ np.ascontiguousarray(means.T)  # up to what is the same for all
+    nearest: NDArray[np.integer] = distances.argmin(1)
+    nearest[PADDING] = nearest[UNKNOWN]
+    return nearest
