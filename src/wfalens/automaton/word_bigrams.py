@@ -18,7 +18,7 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 CLUSTERS = 32
-_NEIGHBOURS = 100  # the most frequent words, by whose company words are clustered
+_NEIGHBOURS = 30  # the most frequent words, by whose company words are clustered
 _SEED, _FITTED, _ROUNDS = 0, 1000, 10  # of k-means; it is fitted to the most frequent words
 
 
