@@ -19,6 +19,7 @@ from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 CLUSTERS = 32
 _NEIGHBOURS = 30  # the most frequent words, by whose company words are clustered
+_AT_ONCE = 65_536  # words
 _SEED, _FITTED, _ROUNDS = 0, 1000, 10  # of k-means; it is fitted to the most frequent words
 
 
@@ -91,7 +92,8 @@ def _clustered(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different words than clusters are no harm
         means = k_means.fit(fitted).cluster_centers_
-    distances = (means**2).sum(1) / 2 - company @ np.ascontiguousarray(means.T)  # up to what is the same for all
-    nearest: NDArray[np.integer] = distances.argmin(1)
+    halves, columns = (means**2).sum(1) / 2, np.ascontiguousarray(means.T)
+    parts = (company[at : at + _AT_ONCE] for at in range(0, words, _AT_ONCE))  # all at once would fill the memory
+    nearest = np.concatenate([(halves - part @ columns).argmin(1) for part in parts])
     nearest[PADDING] = nearest[UNKNOWN]
     return nearest
