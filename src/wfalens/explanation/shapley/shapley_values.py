@@ -12,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.explanation.attribution import BANZHAF, LOG_ODDS, PROBABILITY, SHAPLEY, Attribution
 from wfalens.explanation.shapley.coalition_regression import Estimates, estimate_shapley
 from wfalens.explanation.shapley.coalitions import draw_coalitions
-from wfalens.explanation.shapley.game import checked_absence, coalition_weights
+from wfalens.explanation.shapley.game import DELETE, checked_absence, coalition_weights
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_marginals, exact_shapley
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
@@ -105,6 +105,8 @@ def probability_values(
 
 def _empty_weights(wfa: WFA, lengths: NDArray[np.int64], absence: str) -> NDArray[np.float64]:
     """`I·B^L·F`: class weights of texts whose words are all absent; lengths: (texts,) -> (texts, classes)"""
+    if absence == DELETE:
+        return np.repeat(wfa.read_out(wfa.initial[None]), len(lengths), axis=0)
     distinct, which = np.unique(lengths, return_inverse=True)
     empty = [coalition_weights(wfa, np.ones(size, np.int32), np.zeros((1, size), bool), absence) for size in distinct]
     return np.concatenate([np.zeros((0, len(wfa.class_names))), *empty])[which]
