@@ -227,6 +227,18 @@ def answering(answer, texts, tokenizer="basic_english"):
     return FunctionClassifier(outputs, TextEncoder.of_texts(texts, tokenizer), NAMES, fingerprint="answering")
 
 
+def test_a_model_that_praise_does_not_move_is_asked_nothing_about_opinions():
+    """Its classes are no opinions, and the negation of one is not the other."""
+    first, second = (half + other for half, other in ((POSITIVE[:6], NEGATIVE[:6]), (POSITIVE[6:], NEGATIVE[6:])))
+    texts = [*corpus("plain", 600, 0, taught=False).texts, "good bad great terrible best worst love hate happy sad right wrong"]
+    model = answering(
+        lambda tokens: 1 / (1 + np.exp(2 * sum((word in first) - (word in second) for word in tokens))), texts
+    )
+    found = wl.findings(wl.extract(model, texts, wl.Paper(states=3)), model, texts, queries=QUERIES)
+    assert found
+    assert not {"negation", "intensity", "contrast"} & {each.code for each in found}
+
+
 @pytest.mark.parametrize(
     ("high", "right", "kind"), [(0.6, 1.0, "not_learned"), (0.99, 0.7, "dangerous"), (0.75, 0.75, None)]
 )

@@ -31,6 +31,11 @@ _MOST_CLASSES = 10  # whose words are asked about
 _SHARE_READ = 5  # one in so many calls is a text that is read word by word
 _BREAK = re.compile(r"[.,;:!?()\"“”–—]|--")
 _NEGATORS = frozenset({"not", "no", "never", "n't", "hardly", "nothing"})
+_OPPOSITES = (
+    ("good", "bad"), ("great", "terrible"), ("best", "worst"), ("love", "hate"), ("happy", "sad"), ("fun", "boring"),
+    ("beautiful", "ugly"), ("wonderful", "awful"), ("perfect", "poor"), ("strong", "weak"), ("right", "wrong"),
+)  # fmt: skip
+_SOME_OPPOSITES = 3  # that the model knows: fewer say nothing
 _GRADED_BY = ("very", "too", "so", "not", "more", "most", "as")  # words that stand before an opinion
 
 
@@ -105,9 +110,16 @@ class Interview:
     def names(self) -> tuple[str, ...]:
         return self.wfa.class_names
 
-    @property
+    @cached_property
     def opinions(self) -> list[int]:
-        """Of two classes those whose words can be negated: not the absence of the other, as "nontoxic" of "toxic"."""
+        """Of two classes that praise and blame, those whose words can be negated: not "nontoxic" beside "toxic".
+
+        Where the model knows words of praise and their opposites, these must move it apart: they do not in headlines.
+        """
+        known = [pair for pair in _OPPOSITES if all(word in self.wfa.encoder.vocabulary for word in pair)]
+        outputs = self.ask([word for pair in known for word in pair])[:, 0].reshape(-1, 2)
+        if len(known) >= _SOME_OPPOSITES and abs(np.mean(outputs[:, 0] - outputs[:, 1])) < RELEVANT:
+            return []
         return [at for at in (0, 1) if self.names[1 - at].lower() not in self.names[at].lower()]
 
     def size(self, usual: int) -> int:
