@@ -22,6 +22,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   found = wfa_predict(text, size, one);
   if (found != wfa_predict_tokens(tokens, count, two) || found >= WFA_CLASSES) abort();
   if (found != WFA_UNKNOWN_WORD && memcmp(one, two, sizeof one)) abort();
+  {
+    const char *texts[] = {text, text, text};
+    const size_t sizes[] = {size, size / 2, size};
+    uint32_t three[3 * WFA_CLASSES] = {0};
+    int classes[3];
+    wfa_predict_texts(texts, sizes, 3, classes, three);
+    if (classes[0] != found || classes[2] != found) abort();
+    if (found != WFA_UNKNOWN_WORD && memcmp(one, three, sizeof one)) abort();
+  }
   if (count <= MOST_EXPLAINED_WORDS) {
     int32_t *work = malloc(WFA_WORK(count) * sizeof *work);
     int64_t *values = malloc((count ? count : 1) * WFA_CLASSES * sizeof *values);

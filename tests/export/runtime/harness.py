@@ -42,7 +42,39 @@ C_DRIVER = r"""
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "{name}.h"
+/* whether texts that are read together have the answers that they have alone: this one, parts of it and others before it */
+static int read_together(const char *text, size_t bytes, const wfa_token *tokens, size_t count, int found, const uint32_t *one) {{
+  enum {{ PARTS = 11, KEPT = 40 }};
+  static char earlier[KEPT][256];
+  static size_t earlier_bytes[KEPT], seen;
+  const char *texts[PARTS + KEPT];
+  size_t all[PARTS + KEPT], k, starts[] = {{0, 0, 0}}, number = PARTS + (seen < KEPT ? seen : KEPT);
+  uint32_t *many = malloc((PARTS + KEPT) * WFA_CLASSES * sizeof *many), alone[WFA_CLASSES];
+  int classes[PARTS + KEPT];
+  uint16_t *entries = malloc((count ? count : 1) * sizeof *entries);
+  for (k = 0; k < number; k++) {{
+    texts[k] = k < PARTS ? text : earlier[k - PARTS];
+    all[k] = k < PARTS ? bytes * k / (PARTS - 1) : earlier_bytes[k - PARTS];
+  }}
+  wfa_predict_texts(texts, all, number, classes, many);
+  for (k = 0; k < number; k++) {{
+    if (classes[k] != wfa_predict(texts[k], all[k], alone)) return 0;
+    if (classes[k] != WFA_UNKNOWN_WORD && memcmp(alone, many + k * WFA_CLASSES, sizeof alone)) return 0;
+  }}
+  for (k = 0; k < count; k++) entries[k] = tokens[k].entry;
+  starts[1] = starts[2] = count;
+  wfa_predict_entries(entries, starts, 2, classes, many);
+  if (found != WFA_UNKNOWN_WORD && (classes[0] != found || memcmp(one, many, sizeof alone))) return 0;
+  earlier_bytes[seen % KEPT] = bytes < sizeof earlier[0] ? bytes : sizeof earlier[0];
+  memcpy(earlier[seen % KEPT], text, earlier_bytes[seen % KEPT]);
+  seen++;
+  free(many);
+  free(entries);
+  return 1;
+}}
+
 int main(int argc, char **argv) {{
   uint32_t head[2];
   enum wfa_absence absence = argc > 1 && argv[1][0] == 'u' ? WFA_UNKNOWN : WFA_DELETE;
@@ -62,6 +94,7 @@ int main(int argc, char **argv) {{
     if (wfa_tokens(text, head[0], tokens, count) != count) return 2;
     found = wfa_predict(text, head[0], probabilities);
     if (found != wfa_predict_tokens(tokens, count, again)) return 3;
+    if (!read_together(text, head[0], tokens, count, found, probabilities)) return 8;
     printf("%d %zu", found, count);
     for (c = 0; c < WFA_CLASSES; c++) {{
       if (found != WFA_UNKNOWN_WORD && probabilities[c] != again[c]) return 4;

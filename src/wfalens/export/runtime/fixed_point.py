@@ -76,10 +76,10 @@ class Tables:
 
     def for_c(self) -> Tables:
         """As C reads them: small matrices in blocks, as runtime.c describes them."""
-        if not self.numbers.get("blocks"):
+        if not self.numbers["blocks"]:
             return self
         final = self.arrays["final"].reshape(self.numbers["states"], -1) // _FINAL_UNIT
-        matrices, read_out = self.matrices(), np.pad(final, ((0, 0), (0, -final.shape[1] % 8))).astype(np.int64)
+        matrices, read_out = self.matrices(), np.pad(final, ((0, 0), (0, -final.shape[1] % _SIDE))).astype(np.int64)
         matrices[:, :, 0] -= self.numbers["row_one"]
         matrices = np.pad(matrices, ((0, 0), (0, 0), (0, -matrices.shape[2] % _SIDE)))
         made = {
@@ -356,6 +356,7 @@ class _LinearTables:
             "logit_bits": logit_bits,
             "state_one": _LINEAR_ONE,
             "lossy": 0,
+            "blocks": 0,
             "row_one": 1,
             "first_shift": self._first_shift,
         }

@@ -6,14 +6,15 @@
 #if defined(__SSE2__)
 #include <immintrin.h>
 #define VECTORS 1
-#ifdef __clang__
-#define UNROLLED /* clang does so by itself */
-#else
-#define UNROLLED _Pragma("GCC unroll 64")
-#endif
 #else
 #define VECTORS 0
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLLED _Pragma("GCC unroll 64")
+#else
+#define UNROLLED /* others do so by themselves */
+#endif
+#define WINDOWS (VECTORS && !WFA_GRAM && !WFA_TITLE)
 
 #define ONE WFA_ONE /* of outputs, nodes of quadrature and steps of the linear kind */
 #define NO_CODE UINT32_MAX
@@ -213,8 +214,8 @@ static void start_reading(reader *from, const char *text, size_t bytes) {
 /* --- code points to words */
 
 #define BLOCK 16 /* bytes that are hashed at once */
-static const uint32_t of_first[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu};
-static const uint32_t of_second[] = {0x165667B1u, 0x7FEB352Du, 0x846CA68Bu, 0xC2B2AE35u};
+static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu, /* of the first hash */
+                                       0x165667B1u, 0x7FEB352Du, 0x846CA68Bu, 0xC2B2AE35u}; /* of the second */
 
 /* two hashes of a word's UTF-8 bytes */
 typedef struct {
@@ -234,8 +235,8 @@ static void mix(word_hash *word) {
 static void add_byte(word_hash *word, uint32_t byte) {
   const uint32_t at = word->bytes % BLOCK;
   if (at == 0 && word->bytes) mix(word);
-  word->a += (byte << 8 * (at % 4)) * of_first[at / 4];
-  word->b += (byte << 8 * ((at + 2) % 4)) * of_second[at / 4];
+  word->a += (byte << 8 * (at % 4)) * multipliers[at / 4];
+  word->b += (byte << 8 * ((at + 2) % 4)) * multipliers[4 + at / 4];
   word->bytes++;
 }
 
@@ -264,12 +265,18 @@ static inline void look_up(word_hash word, wfa_token *token) {
   const uint32_t pilot = wfa_pilots[(uint64_t)a * WFA_WORD_BUCKETS >> 32];
   const uint32_t mixed = (word.b ^ pilot * 0x9E3779B1u) * 0x85EBCA6Bu;
   const uint8_t *at = wfa_words + ((uint64_t)mixed * WFA_WORD_SLOTS >> 32) * (4 + WFA_WIDE_ENTRIES);
-  uint32_t entry = at[3];
-#if WFA_WIDE_ENTRIES
-  entry |= (uint32_t)at[4] << 8;
+#if VECTORS /* x86 reads bytes from low to high */
+  uint32_t slot;
+  memcpy(&slot, at, sizeof slot);
+#else
+  const uint32_t slot = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 #endif
-  token->known = ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16) == a >> 8;
-  token->entry = (uint16_t)(entry & (0u - token->known));
+  token->known = (slot & 0xFFFFFFu) == a >> 8;
+#if WFA_WIDE_ENTRIES
+  token->entry = (uint16_t)((slot >> 24 | (uint32_t)at[4] << 8) & (0u - token->known));
+#else
+  token->entry = (uint16_t)(slot >> 24 & (0u - token->known));
+#endif
 #else
   (void)word;
   token->entry = 0;
@@ -290,7 +297,7 @@ static void start_splitting(splitter *words, const char *text, size_t bytes) {
   words->count = 0;
 }
 
-static int next_token(splitter *words, wfa_token *token) {
+static int slow_token(splitter *words, wfa_token *token) {
   word_hash word = no_letters;
   size_t k;
   do {
@@ -311,7 +318,7 @@ static int next_token(splitter *words, wfa_token *token) {
 
 typedef struct {
   reader from;
-#if VECTORS
+#if WINDOWS
   size_t base;           /* of the window in the text */
   size_t stop;           /* where its last whole word ends, from there on */
   uint64_t starts, ends; /* of its words that are to come, and of all words: a bit for each byte */
@@ -321,19 +328,58 @@ typedef struct {
 
 static void start_splitting(splitter *words, const char *text, size_t bytes) {
   start_reading(&words->from, text, bytes);
-#if VECTORS
+#if WINDOWS
   words->starts = 0;
 #endif
 }
 
-#if VECTORS
+#if WINDOWS
+/* What its bytes are: a bit for each. Small letters replace large ones. */
+typedef struct {
+  uint64_t letters, blanks, marks;
+} sorts;
+
+#ifdef __AVX512VBMI__
+/* by the table of what bytes stand for; a window is filled up with blanks */
+static inline sorts sort_bytes(uint8_t *letters, const unsigned char *text, size_t size) {
+  const __m512i blank = _mm512_set1_epi8(' ');
+  const __m512i bytes = _mm512_mask_loadu_epi8(blank, ~(uint64_t)0 >> (WINDOW - size), text);
+  __m512i plain = _mm512_permutex2var_epi8(_mm512_loadu_si512(wfa_plain), bytes, _mm512_loadu_si512(wfa_plain + WINDOW));
+  const uint64_t ascii = ~_mm512_movepi8_mask(bytes);
+  sorts found;
+  found.letters = _mm512_mask_cmpgt_epi8_mask(ascii, plain, blank);
+  found.blanks = _mm512_mask_cmpeq_epi8_mask(ascii, plain, blank);
+  found.marks = 0;
+#if WFA_BASIC
+  found.marks = _mm512_mask_cmpgt_epi8_mask(_mm512_testn_epi8_mask(plain, plain), bytes, blank);
+  found.marks = _mm512_mask_cmpneq_epi8_mask(found.marks, bytes, _mm512_set1_epi8('"'));
+  found.marks = _mm512_mask_cmpneq_epi8_mask(found.marks, bytes, _mm512_set1_epi8('<'));
+  plain = _mm512_mask_mov_epi8(plain, found.marks, bytes);
+#endif
+  _mm512_storeu_si512(letters, plain);
+  return found;
+}
+#else
+#ifdef __AVX2__
+typedef __m256i byte_lanes;
+#define ALL(byte) _mm256_set1_epi8(byte)
+#define IS(byte) _mm256_cmpeq_epi8(found, ALL(byte))
+#define ABOVE(one, two) _mm256_cmpgt_epi8(one, two)
+#define BOTH(one, two) _mm256_and_si256(one, two)
+#define EITHER(one, two) _mm256_or_si256(one, two)
+#define BUT(one, two) _mm256_andnot_si256(two, one)
+#define BITS(vector) ((uint64_t)(unsigned)_mm256_movemask_epi8(vector) << at)
+#else
+typedef __m128i byte_lanes;
 #define ALL(byte) _mm_set1_epi8(byte)
 #define IS(byte) _mm_cmpeq_epi8(found, ALL(byte))
-#define AMONG(first, last) _mm_and_si128(_mm_cmpgt_epi8(found, ALL((first)-1)), _mm_cmpgt_epi8(ALL((last) + 1), found))
-#define OR(one, two) _mm_or_si128(one, two)
-#define ODD(four) _mm_srli_epi64(four, 32)
-#define SUMS(one, two) _mm_add_epi32(_mm_mul_epu32(one, two), _mm_mul_epu32(ODD(one), ODD(two)))
+#define ABOVE(one, two) _mm_cmpgt_epi8(one, two)
+#define BOTH(one, two) _mm_and_si128(one, two)
+#define EITHER(one, two) _mm_or_si128(one, two)
+#define BUT(one, two) _mm_andnot_si128(two, one)
 #define BITS(vector) ((uint64_t)(unsigned)_mm_movemask_epi8(vector) << at)
+#endif
+#define AMONG(first, last) BOTH(ABOVE(found, ALL((first)-1)), ABOVE(ALL((last) + 1), found))
 
 /* a window that is filled up with blanks */
 static void copy_window(uint8_t *letters, const unsigned char *text, size_t size) {
@@ -345,78 +391,102 @@ static void copy_window(uint8_t *letters, const unsigned char *text, size_t size
     for (; at < size; at++) letters[at] = text[at];
 }
 
-/* Splits the next bytes. Nothing is found where the next word needs a closer look. */
-static void open_window(splitter *words) {
-  const size_t left = words->from.end - words->from.at, size = left < WINDOW ? left : WINDOW;
-  uint64_t letters = 0, blanks = 0, marks = 0, odd;
-  unsigned at;
-  words->base = words->from.at;
-  copy_window(words->letters, words->from.text + words->base, size);
-  UNROLLED for (at = 0; at < WINDOW; at += 16) {
-    __m128i *place = (__m128i *)(void *)(words->letters + at), found = _mm_loadu_si128(place);
-    __m128i blank = OR(AMONG('\t', '\r'), AMONG(0x1C, ' ')), letter = _mm_cmpgt_epi8(found, ALL(' '));
+static inline sorts sort_bytes(uint8_t *letters, const unsigned char *text, size_t size) {
+  sorts all = {0, 0, 0};
+  size_t at;
+  copy_window(letters, text, size);
+  UNROLLED for (at = 0; at < WINDOW; at += sizeof(byte_lanes)) {
+    byte_lanes found, blank, letter;
+    memcpy(&found, letters + at, sizeof found);
+    blank = EITHER(AMONG('\t', '\r'), AMONG(0x1C, ' '));
+    letter = ABOVE(found, ALL(' '));
 #if WFA_BASIC
-    const __m128i mark = OR(OR(OR(AMONG('\'', ')'), IS('.')), OR(IS(','), IS('!'))), IS('?'));
-    blank = OR(blank, AMONG(':', ';'));
-    letter = _mm_andnot_si128(OR(OR(OR(mark, blank), IS('"')), IS('<')), letter);
-    marks |= BITS(mark);
+    {
+      const byte_lanes mark = EITHER(EITHER(EITHER(AMONG('\'', ')'), IS('.')), EITHER(IS(','), IS('!'))), IS('?'));
+      blank = EITHER(blank, AMONG(':', ';'));
+      letter = BUT(letter, EITHER(EITHER(EITHER(mark, blank), IS('"')), IS('<')));
+      all.marks |= BITS(mark);
+    }
 #endif
-    letters |= BITS(letter);
-    blanks |= BITS(blank);
+    all.letters |= BITS(letter);
+    all.blanks |= BITS(blank);
 #if WFA_LOWER
-    _mm_storeu_si128(place, OR(found, _mm_and_si128(AMONG('A', 'Z'), ALL(' '))));
+    found = EITHER(found, BOTH(AMONG('A', 'Z'), ALL(' ')));
+    memcpy(letters + at, &found, sizeof found);
 #endif
   }
-  odd = ~(letters | blanks | marks);
+  return all;
+}
+#endif
+
+/* Splits the next bytes. Nothing is found where the next word needs a closer look. */
+static inline void open_window(splitter *words) {
+  const size_t left = words->from.end - words->from.at, size = left < WINDOW ? left : WINDOW;
+  const sorts found = sort_bytes(words->letters, words->from.text + words->from.at, size);
+  uint64_t odd = ~(found.letters | found.blanks | found.marks);
+  words->base = words->from.at;
   if (size == WINDOW) odd |= (uint64_t)1 << (WINDOW - 1); /* the last word may go on */
-  words->starts = (letters & ~(letters << 1)) | marks;
-  words->ends = ~letters | words->starts;
+  words->starts = (found.letters & ~(found.letters << 1)) | found.marks;
+  words->ends = ~found.letters | words->starts;
   if (odd) { /* without the word that leads there */
-    const uint64_t others = ~letters & ((odd & (0 - odd)) - 1);
+    const uint64_t others = ~found.letters & ((odd & (0 - odd)) - 1);
     const unsigned kept = others ? WINDOW - (unsigned)__builtin_clzll(others) : 0;
     words->starts &= ((uint64_t)1 << kept) - 1;
     words->stop = words->base + kept;
   } else words->stop = words->from.end;
+  words->from.at = words->stop;
 }
+
+#ifdef __AVX2__
+/* what four letters each of a block add to both hashes */
+static inline void add_block(word_hash *word, __m128i letters) {
+  const __m256i halves = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                                          2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+  const __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)multipliers);
+  __m256i sums = _mm256_mullo_epi32(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(letters), halves), all);
+  sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0x4E));
+  sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0xB1));
+  word->a += (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
+  word->b += (uint32_t)_mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
+}
+#else
+#define ODD(four) _mm_srli_epi64(four, 32)
+#define SUMS(one, two) _mm_add_epi32(_mm_mul_epu32(one, two), _mm_mul_epu32(ODD(one), ODD(two)))
+static inline void add_block(word_hash *word, __m128i letters) {
+  const __m128i *all = (const __m128i *)(const void *)multipliers;
+  const __m128i turned = _mm_or_si128(_mm_slli_epi32(letters, 16), _mm_srli_epi32(letters, 16));
+  const __m128i a = SUMS(letters, _mm_loadu_si128(all)), b = SUMS(turned, _mm_loadu_si128(all + 1));
+  const __m128i both = _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+  word->a += (uint32_t)_mm_cvtsi128_si32(both);
+  word->b += (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(both, 4));
+}
+#endif
 
 /* the hashes of a word of the window */
 static inline word_hash hash_at(const uint8_t *letters, uint32_t bytes) {
   static const uint8_t kept[2 * BLOCK] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-  const __m128i *one = (const __m128i *)(const void *)of_first, *two = (const __m128i *)(const void *)of_second;
   word_hash word = no_letters;
-  for (word.bytes = bytes;; letters += BLOCK) {
-    const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(kept + BLOCK - (bytes < BLOCK ? bytes : BLOCK)));
-    const __m128i four = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)letters), mask);
-    const __m128i turned = OR(_mm_slli_epi32(four, 16), _mm_srli_epi32(four, 16));
-    const __m128i a = SUMS(four, _mm_loadu_si128(one)), b = SUMS(turned, _mm_loadu_si128(two));
-    uint32_t both[4];
-    _mm_storeu_si128((__m128i *)(void *)both, _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b)));
-    word.a += both[0];
-    word.b += both[1];
-    if (bytes <= BLOCK) return word;
-    bytes -= BLOCK;
+  for (word.bytes = bytes; bytes > BLOCK; bytes -= BLOCK, letters += BLOCK) {
+    add_block(&word, _mm_loadu_si128((const __m128i *)(const void *)letters));
     mix(&word);
   }
+  add_block(&word, _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)letters),
+                                 _mm_loadu_si128((const __m128i *)(const void *)(kept + BLOCK - bytes))));
+  return word;
 }
 
-/* the next word of the window */
-static inline int window_token(splitter *words, wfa_token *token) {
-  unsigned at, end;
-  while (!words->starts) {
-    if (words->from.queued || words->from.at >= words->from.end) return 0;
-    open_window(words);
-    if (words->starts) break;
-    if (words->stop <= words->base) return 0;
-    words->from.at = words->stop;
+/* the next words of the window */
+static inline size_t window_tokens(splitter *words, wfa_token *tokens, size_t room) {
+  uint64_t starts = words->starts;
+  size_t count = 0;
+  for (; starts && count < room; starts &= starts - 1, count++) {
+    const unsigned at = (unsigned)__builtin_ctzll(starts), more = (unsigned)__builtin_ctzll(words->ends >> at >> 1);
+    tokens[count].first = words->base + at;
+    tokens[count].end = words->base + at + 1 + more;
+    look_up(hash_at(words->letters + at, more + 1), &tokens[count]);
   }
-  at = (unsigned)__builtin_ctzll(words->starts);
-  words->starts &= words->starts - 1;
-  end = at + 1 + (unsigned)__builtin_ctzll(words->ends >> at >> 1);
-  token->first = words->base + at;
-  token->end = words->base + end;
-  words->from.at = words->starts ? token->end : words->stop;
-  look_up(hash_at(words->letters + at, end - at), token);
-  return 1;
+  words->starts = starts;
+  return count;
 }
 #endif
 
@@ -481,46 +551,67 @@ static int slow_token(splitter *words, wfa_token *token) {
   return begun;
 }
 
-static inline int next_token(splitter *words, wfa_token *token) {
-#if VECTORS && !WFA_TITLE
-  if (window_token(words, token)) return 1;
-#endif
-  return slow_token(words, token);
-}
 #endif
 
-/* the first word that is read where a text loses its beginning */
-static size_t skipped_words(const char *text, size_t bytes) {
-#if WFA_MAX_LENGTH && WFA_KEEPS_END
-  splitter words;
-  wfa_token token;
+/* the next words of a text, as many as there is room for; 0: it has no more */
+static size_t next_tokens(splitter *words, wfa_token *tokens, size_t room) {
   size_t count = 0;
-  start_splitting(&words, text, bytes);
-  while (next_token(&words, &token)) count++;
-  return count > WFA_MAX_LENGTH ? count - WFA_MAX_LENGTH : 0;
-#else
-  (void)text;
-  (void)bytes;
-  return 0;
+  while (count < room) {
+#if WINDOWS
+    if (!words->starts && !words->from.queued) {
+      if (words->from.at >= words->from.end) break;
+      open_window(words);
+    }
+    if (words->starts) {
+      count += window_tokens(words, tokens + count, room - count);
+      continue;
+    }
+    if (words->stop > words->base) continue;
 #endif
+    if (!slow_token(words, tokens + count)) break;
+    count++;
+  }
+  return count;
+}
+
+/* the words of a text that are read: the automaton may cut it at either end */
+typedef struct {
+  splitter words;
+  size_t left;
+} word_reader;
+
+#define SOME 8 /* words that are split at once */
+
+static void start_words(word_reader *from, const char *text, size_t bytes) {
+  start_splitting(&from->words, text, bytes);
+  from->left = WFA_MAX_LENGTH && !WFA_KEEPS_END ? WFA_MAX_LENGTH : SIZE_MAX;
+#if WFA_MAX_LENGTH && WFA_KEEPS_END
+  {
+    wfa_token tokens[SOME];
+    size_t count = 0, found;
+    while ((found = next_tokens(&from->words, tokens, SOME)) > 0) count += found;
+    start_splitting(&from->words, text, bytes);
+    for (count = count > WFA_MAX_LENGTH ? count - WFA_MAX_LENGTH : 0; count; count -= found)
+      found = next_tokens(&from->words, tokens, count < SOME ? count : SOME);
+  }
+#endif
+}
+
+static size_t next_words(word_reader *from, wfa_token *tokens, size_t room) {
+  const size_t count = next_tokens(&from->words, tokens, room < from->left ? room : from->left);
+  from->left -= count;
+  return count;
 }
 
 size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room) {
-  splitter words;
-  wfa_token token;
-  size_t skipped = skipped_words(text, bytes), count = 0;
-  start_splitting(&words, text, bytes);
-  while (next_token(&words, &token)) {
-    if (skipped) {
-      skipped--;
-      continue;
-    }
-    if (count < room) tokens[count] = token;
-    count++;
-#if WFA_MAX_LENGTH && !WFA_KEEPS_END
-    if (count == WFA_MAX_LENGTH) break;
-#endif
-  }
+  word_reader from;
+  wfa_token others[SOME];
+  size_t count = 0, found;
+  start_words(&from, text, bytes);
+  do {
+    found = count < room ? next_words(&from, tokens + count, room - count) : next_words(&from, others, SOME);
+    count += found;
+  } while (found);
   return count;
 }
 
@@ -538,7 +629,7 @@ typedef int16_t state_number;
 #define ROOM (SIDES * SIDE)
 #define LAST_SIDE (WFA_STATES - SIDE * (SIDES - 1))
 #define PAIRS (SIDE / 2 * (SIDES - 1) + (LAST_SIDE < SIDE / 2 ? LAST_SIDE : SIDE / 2))
-#define PADDED ((WFA_CLASSES + 7) / 8 * 8)
+#define PADDED ((WFA_CLASSES + SIDE - 1) / SIDE * SIDE)
 #define PLACE(i) ((i) / SIDE * SIDE + (i) % (SIDE / 2) * 2 + (i) % SIDE / (SIDE / 2))
 #else
 #if WFA_STATE_ONE <= UINT16_MAX
@@ -590,78 +681,72 @@ static uint32_t weight_of(size_t entry, size_t i, size_t j) {
 
 #if WFA_BLOCKS && VECTORS
 #ifdef __AVX2__
+#define PACKED(low, high) _mm256_blend_epi16(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 8), 0xAA)
+#define STORE(to, packed) _mm256_storeu_si256((__m256i *)(void *)(to), packed)
+#else
+#define PACKED(low, high) _mm_or_si128(_mm_srli_epi32(low, 8), _mm_and_si128(_mm_slli_epi32(high, 8), _mm_set1_epi32(-65536)))
+#define STORE(to, packed) _mm_storeu_si128((__m128i *)(void *)(to), packed)
+#endif
+#ifdef __AVX512VNNI__
+typedef __m512i lanes;
+#define LANES 16 /* columns */
+#define LOAD(from) _mm512_loadu_si512(from)
+#define SPREAD(two) _mm512_set1_epi32(two)
+#define ADD(one, two) _mm512_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) _mm512_dpwssd_epi32(sum, pair, weights)
+#define NOTHING _mm512_setzero_si512()
+#define SIDE_BY_SIDE(sums, at) PACKED(_mm512_castsi512_si256((sums)[at]), _mm512_extracti64x4_epi64((sums)[at], 1))
+#elif defined(__AVX2__)
 typedef __m256i lanes;
-#define LANES 8 /* columns */
+#define LANES 8
 #define LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
-#define SPREAD(d, pair) _mm256_permutevar8x32_epi32((d)[(pair) / LANES], _mm256_set1_epi32((int)((pair) % LANES)))
+#define SPREAD(two) _mm256_set1_epi32(two)
 #define ADD(one, two) _mm256_add_epi32(one, two)
 #define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm256_madd_epi16(pair, weights))
-#define FIRST(number) _mm256_setr_epi32(number, 0, 0, 0, 0, 0, 0, 0)
 #define NOTHING _mm256_setzero_si256()
-#define SIDE_BY_SIDE(low, high) \
-  _mm256_blend_epi16(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 8), 0xAA)
+#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 1])
 #else
 typedef __m128i lanes;
 #define LANES 4
 #define LOAD(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
-#define SPREAD(d, pair) spread(d, pair)
+#define SPREAD(two) _mm_set1_epi32(two)
 #define ADD(one, two) _mm_add_epi32(one, two)
 #define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm_madd_epi16(pair, weights))
-#define FIRST(number) _mm_cvtsi32_si128(number)
 #define NOTHING _mm_setzero_si128()
-#define SIDE_BY_SIDE(low, high) \
-  _mm_or_si128(_mm_srli_epi32(low, 8), _mm_and_si128(_mm_slli_epi32(high, 8), _mm_set1_epi32(-65536)))
+#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 2])
 #endif
-#define HALVES (SIDE / 2 / LANES)
 #define KEEP(vector) __asm__("" : "+x"(vector)) /* compilers would make one long chain of sums */
+#define AT_ONCE (SIDE / LANES > 1 ? SIDE / LANES / 2 : 1) /* vectors of sums of the first half of a side */
 
-#ifndef __AVX2__
-static lanes spread(const lanes *d, size_t pair) {
-  int32_t two;
-  memcpy(&two, (const uint8_t *)d + pair * sizeof two, sizeof two);
-  return _mm_set1_epi32(two);
-}
-#endif
-
-/* Adds d*weights to the sums, in four parts that wait for each other as little as possible. */
-static inline void add_products(const lanes *d, const int16_t *weights, lanes *sums, size_t count) {
-  lanes parts[4][PADDED / LANES + ROOM / LANES];
+/* Adds d*weights to the sums, in two parts that do not wait for each other. Rows of weights have `columns` pairs. */
+static inline void add_products(const int16_t *d, const int16_t *weights, size_t columns, lanes *sums, size_t count) {
+  lanes more[ROOM / LANES + PADDED / LANES];
   size_t pair, k;
-  UNROLLED for (k = 0; k < count; k++) {
-    parts[0][k] = sums[k];
-    parts[1][k] = parts[2][k] = parts[3][k] = NOTHING;
-  }
+  UNROLLED for (k = 0; k < count; k++) more[k] = NOTHING;
   UNROLLED for (pair = 0; pair < PAIRS; pair++) {
-    const lanes both = SPREAD(d, pair);
-    lanes *to = parts[pair % 4];
-    UNROLLED for (k = 0; k < count; k++) to[k] = ADD_PRODUCTS(to[k], both, LOAD(weights + (pair * count + k) * 2 * LANES));
+    int32_t two;
+    lanes both, *to = pair % 2 ? more : sums;
+    memcpy(&two, d + 2 * pair, sizeof two);
+    both = SPREAD(two);
+    UNROLLED for (k = 0; k < count; k++) to[k] = ADD_PRODUCTS(to[k], both, LOAD(weights + (pair * columns + k * LANES) * 2));
   }
   UNROLLED for (k = 0; k < count; k++) {
-    lanes one = ADD(parts[0][k], parts[1][k]), two = ADD(parts[2][k], parts[3][k]);
-    KEEP(one);
-    KEEP(two);
-    sums[k] = ADD(one, two);
+    KEEP(sums[k]);
+    sums[k] = ADD(sums[k], more[k]);
   }
 }
 
-/* d -> d*E */
-static inline void advance(lanes *d, size_t entry) {
-  lanes sums[ROOM / LANES];
-  size_t k;
-  sums[0] = FIRST(WFA_STATE_ONE * WFA_ROW_ONE);
-  UNROLLED for (k = 1; k < ROOM / LANES; k++) sums[k] = NOTHING;
-  add_products(d, pairs_of(entry), sums, ROOM / LANES);
-  UNROLLED for (k = 0; k < SIDES * HALVES; k++) {
-    const size_t at = k / HALVES * 2 * HALVES + k % HALVES;
-    d[k] = SIDE_BY_SIDE(sums[at], sums[at + HALVES]);
-  }
-}
-
+/* d -> d*E; both may be the same */
 static void step(const state_number *d, size_t entry, state_number *after) {
-  lanes moved[SIDES * HALVES];
-  memcpy(moved, d, sizeof moved);
-  advance(moved, entry);
-  memcpy(after, moved, sizeof moved);
+  static const int32_t first[LANES] = {WFA_STATE_ONE * WFA_ROW_ONE};
+  lanes sums[ROOM / LANES];
+  size_t side, k;
+  sums[0] = LOAD(first);
+  UNROLLED for (k = 1; k < ROOM / LANES; k++) sums[k] = NOTHING;
+  add_products(d, pairs_of(entry), ROOM, sums, ROOM / LANES);
+  UNROLLED for (side = 0; side < SIDES; side++)
+    UNROLLED for (k = 0; k < AT_ONCE; k++)
+      STORE(after + side * SIDE + k * SIDE / AT_ONCE, SIDE_BY_SIDE(sums, side * (SIDE / LANES) + k));
 }
 #else
 /* d -> d*E */
@@ -938,31 +1023,11 @@ static int read_out(const state_number *x, uint32_t *probabilities) {
 
 /* --- predictions */
 
-#if !WFA_LINEAR && WFA_BLOCKS && VECTORS
-/* what was read of a text: the state stays in registers */
+#define IN_PLACE (WFA_BLOCKS && VECTORS) /* a step may write where it reads */
+
+/* what was read of a text */
 typedef struct {
-  lanes state[SIDES * HALVES];
-} reading;
-
-static inline void start(reading *text) {
-  state_number first[ROOM];
-  start_state(first);
-  memcpy(text->state, first, sizeof first);
-}
-
-static inline void read_word(reading *text, size_t entry) { advance(text->state, entry); }
-
-static inline int answer(const reading *text, uint32_t *probabilities) {
-  int32_t sums[PADDED];
-  lanes all[PADDED / LANES];
-  memcpy(all, wfa_final_base, sizeof all);
-  add_products(text->state, wfa_final_pairs, all, PADDED / LANES);
-  memcpy(sums, all, sizeof sums);
-  return best_of(sums, probabilities);
-}
-#else
-typedef struct {
-  state_number states[2][ROOM];
+  state_number states[IN_PLACE ? 1 : 2][ROOM];
   size_t words;
 } reading;
 
@@ -971,19 +1036,29 @@ static void start(reading *text) {
   text->words = 0;
 }
 
-static void read_word(reading *text, size_t entry) {
+static inline void read_word(reading *text, size_t entry) {
+#if IN_PLACE
+  step(text->states[0], entry, text->states[0]);
+#else
   state_number *after = text->states[1 - text->words % 2];
   step(text->states[text->words % 2], entry, after);
 #if WFA_LOSSY
   rescale(after);
 #endif
   text->words++;
+#endif
 }
 
 static int answer(const reading *text, uint32_t *probabilities) {
   const state_number *last = text->states[text->words % 2];
-#if !WFA_LINEAR && WFA_BLOCKS
+#if WFA_BLOCKS
   int32_t sums[PADDED];
+#if VECTORS
+  lanes all[PADDED / LANES];
+  memcpy(all, wfa_final_base, sizeof all);
+  add_products(last, wfa_final_pairs, PADDED, all, (WFA_CLASSES + LANES - 1) / LANES);
+  memcpy(sums, all, sizeof sums);
+#else
   size_t pair, c;
   memcpy(sums, wfa_final_base, sizeof sums);
   for (pair = 0; pair < PAIRS; pair++)
@@ -991,48 +1066,125 @@ static int answer(const reading *text, uint32_t *probabilities) {
       const int16_t *both = wfa_final_pairs + (pair * PADDED + c) * 2;
       sums[c] += (int32_t)last[2 * pair] * both[0] + (int32_t)last[2 * pair + 1] * both[1];
     }
+#endif
   return best_of(sums, probabilities);
 #else
   return read_out(last, probabilities);
 #endif
 }
-#endif
+
+/* Reads the next words of a text. Returns 0, or WFA_UNKNOWN_WORD. */
+static int read_tokens(reading *text, const wfa_token *tokens, size_t count) {
+  size_t t;
+  for (t = 0; t < count; t++) {
+    if (WFA_CLOSED && !tokens[t].known) return WFA_UNKNOWN_WORD;
+    read_word(text, tokens[t].entry);
+  }
+  return 0;
+}
 
 int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]) {
   reading text;
-  size_t t;
   start(&text);
-  for (t = 0; t < count; t++) {
-#if WFA_CLOSED
-    if (!tokens[t].known) return WFA_UNKNOWN_WORD;
-#endif
-    read_word(&text, tokens[t].entry);
-  }
-  return answer(&text, probabilities);
+  return read_tokens(&text, tokens, count) ? WFA_UNKNOWN_WORD : answer(&text, probabilities);
 }
 
 int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASSES]) {
-  splitter words;
-  wfa_token token;
+  word_reader words;
+  wfa_token tokens[SOME];
   reading read;
-  size_t skipped = skipped_words(text, bytes), count = 0;
+  size_t count;
   start(&read);
-  start_splitting(&words, text, bytes);
-  while (next_token(&words, &token)) {
-    if (skipped) {
-      skipped--;
-      continue;
-    }
-#if WFA_CLOSED
-    if (!token.known) return WFA_UNKNOWN_WORD;
-#endif
-    read_word(&read, token.entry);
-    count++;
-#if WFA_MAX_LENGTH && !WFA_KEEPS_END
-    if (count == WFA_MAX_LENGTH) break;
-#endif
-  }
+  start_words(&words, text, bytes);
+  while ((count = next_words(&words, tokens, SOME)) > 0)
+    if (read_tokens(&read, tokens, count)) return WFA_UNKNOWN_WORD;
   return answer(&read, probabilities);
+}
+
+#define TOGETHER 8 /* texts that are read side by side: none waits for another's sums */
+#define SORTED 32 /* texts of which those of about the same length are read together */
+
+/* Reads texts side by side, at most TOGETHER: quick if they have about the same length. */
+static void read_together(const uint16_t *entries, const size_t *starts, const uint8_t *order, size_t count, int *classes,
+                          uint32_t *probabilities) {
+  reading texts[TOGETHER];
+  const uint16_t *words[TOGETHER];
+  size_t lengths[TOGETHER], shortest = SIZE_MAX, k, t;
+  for (k = 0; k < TOGETHER; k++) {
+    const size_t text = order[k < count ? k : 0];
+    words[k] = entries + starts[text];
+    lengths[k] = starts[text + 1] - starts[text];
+    if (lengths[k] < shortest) shortest = lengths[k];
+    start(&texts[k]);
+  }
+  for (t = 0; t < shortest; t++)
+    for (k = 0; k < TOGETHER; k++) read_word(&texts[k], words[k][t]);
+  for (k = 0; k < count; k++) {
+    for (t = shortest; t < lengths[k]; t++) read_word(&texts[k], words[k][t]);
+    classes[order[k]] = answer(&texts[k], probabilities + order[k] * WFA_CLASSES);
+  }
+}
+
+/* Orders texts, at most SORTED, by their number of words; many are as good as SORTED. */
+static void sort_by_length(const size_t *starts, size_t count, uint8_t *order) {
+  uint8_t places[SORTED] = {0}, before = 0, here;
+  size_t k;
+#define LENGTH(k) (starts[(k) + 1] - starts[k] < SORTED ? starts[(k) + 1] - starts[k] : SORTED - 1)
+  for (k = 0; k < count; k++) places[LENGTH(k)]++;
+  for (k = 0; k < SORTED; k++) {
+    here = places[k];
+    places[k] = before;
+    before = (uint8_t)(before + here);
+  }
+  for (k = 0; k < count; k++) order[places[LENGTH(k)]++] = (uint8_t)k;
+}
+
+void wfa_predict_entries(const uint16_t *entries, const size_t *starts, size_t count, int *classes, uint32_t *probabilities) {
+  uint8_t order[SORTED];
+  size_t first, k, some;
+  for (first = 0; first < count; first += some, starts += some) {
+    some = count - first < SORTED ? count - first : SORTED;
+    sort_by_length(starts, some, order);
+    for (k = 0; k < some; k += TOGETHER)
+      read_together(entries, starts, order + k, some - k < TOGETHER ? some - k : TOGETHER, classes + first,
+                    probabilities + first * WFA_CLASSES);
+  }
+}
+
+#define POOL 320 /* words of texts that are read together */
+
+/* The entries of a text, at most `room`. More: it has more words, or one that the automaton rejects. */
+static size_t read_entries(const char *text, size_t bytes, uint16_t *entries, size_t room) {
+  word_reader words;
+  wfa_token tokens[SOME];
+  size_t count = 0, found, t;
+  start_words(&words, text, bytes);
+  while ((found = next_words(&words, tokens, SOME)) > 0) {
+    if (found > room - count) return room + 1;
+    for (t = 0; t < found; t++) {
+      if (WFA_CLOSED && !tokens[t].known) return room + 1;
+      entries[count++] = tokens[t].entry;
+    }
+  }
+  return count;
+}
+
+void wfa_predict_texts(const char *const *texts, const size_t *bytes, size_t count, int *classes, uint32_t *probabilities) {
+  uint16_t entries[POOL];
+  size_t starts[SORTED + 1] = {0}, first, some;
+  for (first = 0; first < count; first += some) {
+    for (some = 0; some < SORTED && some < count - first; some++) {
+      const size_t room = POOL - starts[some];
+      const size_t found = read_entries(texts[first + some], bytes[first + some], entries + starts[some], room);
+      if (found > room) break;
+      starts[some + 1] = starts[some] + found;
+    }
+    if (some) wfa_predict_entries(entries, starts, some, classes + first, probabilities + first * WFA_CLASSES);
+    else {
+      classes[first] = wfa_predict(texts[first], bytes[first], probabilities + first * WFA_CLASSES);
+      some = 1;
+    }
+  }
 }
 
 /* --- exact Shapley values */

@@ -31,6 +31,14 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
 /* The same as wfa_predict for words that were split before. */
 int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]);
 
+/* Many texts side by side, which is quicker than one by one: classes[text] is what wfa_predict returns, and
+   probabilities[text * WFA_CLASSES + class] what it writes. */
+void wfa_predict_texts(const char *const *texts, const size_t *bytes, size_t count, int *classes, uint32_t *probabilities);
+
+/* The same for words that were split before: their entries, those of a text from starts[text] to starts[text + 1]. All are
+   read, also those that are not listed. */
+void wfa_predict_entries(const uint16_t *entries, const size_t *starts, size_t count, int *classes, uint32_t *probabilities);
+
 /* Exact Shapley values of all words: values[word * WFA_CLASSES + class], in parts of WFA_VALUE_ONE, in probabilities or, of
    linear automata, in log-odds. `work` has room for WFA_WORK(count) numbers. Returns 0, or one of the codes above. */
 int wfa_explain(const wfa_token *tokens, size_t count, enum wfa_absence absence, int32_t *work, int64_t *values);
