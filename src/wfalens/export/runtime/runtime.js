@@ -131,14 +131,22 @@ function nextBlock(a, b) {
 // A perfect hash: one hash of a word's bytes gives the bucket, whose pilot and the other hash give the only place where
 // the word can be. There stand 24 bits of the first hash, and the entry. Returns a word's entry, -1: it has none.
 function wordTable({ word_slots: slots, word_buckets: buckets, wide_entries: wide }, { pilots, words }) {
-  const share = (hash, count) => Math.floor(((hash >>> 0) * count) / 2 ** 32);
+  const size = 4 + wide,
+    share = (hash, count) => ((hash >>> 0) * count) / 2 ** 32;
+  const checks = Int32Array.from(
+    { length: slots },
+    (_, at) => words[at * size] | (words[at * size + 1] << 8) | (words[at * size + 2] << 16),
+  );
+  const entries = Uint16Array.from(
+    { length: slots },
+    (_, at) => words[at * size + 3] + (wide ? 256 * words[at * size + 4] : 0),
+  );
   return (first, second, bytes) => {
     if (slots === 0) return -1;
     const a = mixed(first + bytes, second),
-      displaced = Math.imul(second ^ Math.imul(pilots[share(a, buckets)], 0x9e3779b1), 0x85ebca6b),
-      at = share(displaced, slots) * (4 + wide);
-    if ((words[at] | (words[at + 1] << 8) | (words[at + 2] << 16)) !== a >>> 8) return -1;
-    return words[at + 3] + (wide ? 256 * words[at + 4] : 0);
+      displaced = Math.imul(second ^ Math.imul(pilots[share(a, buckets) | 0], 0x9e3779b1), 0x85ebca6b),
+      at = share(displaced, slots) | 0;
+    return checks[at] === a >>> 8 ? entries[at] : -1;
   };
 }
 
@@ -153,6 +161,8 @@ function bytesOf(code) {
     : [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), third, last];
 }
 
+const ODD = -1,
+  MARK = -3; // less the entry, which may be -1
 // Reads a text: how many words it has. Their entries, -1 for unknown ones, stand in `entries` until the next text.
 function entryReader(numbers, arrays, split) {
   const { basic, word_seed: seed } = numbers,
@@ -172,37 +182,52 @@ function entryReader(numbers, arrays, split) {
       }
     return find(a, b, bytes);
   }
+  // of every character a letter, 0: a blank, ODD: what it does depends on those around it, below: a mark, a word itself
+  const kinds = Int32Array.from(plain.subarray(0, 128), (letter) => (letter > 32 ? letter : letter === 32 ? 0 : ODD));
+  for (const mark of basic ? ".,()!?'" : '') kinds[mark.charCodeAt(0)] = MARK - entryOf(mark);
   // how many words a text has, read in one pass, if what every character does is plain; else -1
   function quick(text) {
-    if (text.length > entries.length) entries = new Int32Array(2 * text.length);
-    let a = seed,
-      b = seed,
-      bytes = 0,
-      count = 0;
-    for (let at = 0; at <= text.length; at += 1) {
-      const code = at < text.length ? text.charCodeAt(at) : 32,
-        letter = code < 128 ? plain[code] : 0,
-        place = bytes & (BLOCK - 1);
-      if (letter > 32) {
-        if (place === 0 && bytes > 0) [a, b] = nextBlock(a, b);
-        a = (a + Math.imul(letter, FIRST[place])) | 0;
-        b = (b + Math.imul(letter, SECOND[place])) | 0;
-        bytes += 1;
-        continue;
+    const size = text.length;
+    if (size > entries.length) entries = new Int32Array(2 * size);
+    const found = entries;
+    let count = 0,
+      seen = 0; // bits of all characters
+    for (let at = 0; at < size; at += 1) {
+      let code = text.charCodeAt(at),
+        kind = kinds[code & 127];
+      seen |= code;
+      if (kind > 0) {
+        const begin = at;
+        let a = seed,
+          b = seed,
+          four = 0; // letters that are not in the hashes yet
+        do {
+          four |= kind << (8 * (at - begin)); // in whole turns of 32 bits
+          at += 1;
+          code = at < size ? text.charCodeAt(at) : 32;
+          kind = kinds[code & 127];
+          seen |= code;
+          const bytes = at - begin;
+          if ((bytes & 3) === 0 || kind <= 0) {
+            const place = (bytes - 1) & (BLOCK - 4);
+            if (place === 0 && bytes > 4) [a, b] = nextBlock(a, b);
+            a = (a + Math.imul(four, FIRST[place])) | 0;
+            b = (b + Math.imul((four << 16) | (four >>> 16), SECOND[place + 2])) | 0;
+            four = 0;
+          }
+        } while (kind > 0);
+        found[count++] = find(a, b, at - begin);
       }
-      const mark = letter === 0 && basic && ".,()!?'".includes(text[at]);
-      if (letter !== 32 && !mark) return -1;
-      if (bytes > 0) entries[count++] = find(a, b, bytes);
-      if (mark) entries[count++] = entryOf(text[at]);
-      a = b = seed;
-      bytes = 0;
+      if (kind === ODD) return -1;
+      if (kind < 0) found[count++] = MARK - kind;
     }
-    return count;
+    return seen < 128 ? count : -1;
   }
   return {
     at: (place) => entries[place],
     read(text) {
-      const count = plain.length > 0 ? quick(text) : -1;
+      let count = plain.length > 0 ? quick(text) : -1;
+      if (count < 0 && basic && text.includes('"')) count = quick(text.replaceAll('"', '')); // no word has one
       if (count >= 0) return count;
       const words = split(text);
       if (words.length > entries.length) entries = new Int32Array(2 * words.length);
@@ -232,35 +257,70 @@ function placeOfLargest(sums) {
 
 // --- stochastic kinds: a distribution of whole numbers that sum to `state_one`
 
-// d -> d·E for small matrices of 8 bits: one loop over all that is not 0
-function quickStep(
-  { states: n, state_one: total, row_one: one },
-  { targets, row_sizes: sizes, matrix_starts: starts },
-  weights,
-) {
-  const sources = new Uint8Array(targets.length),
-    sums = new Int32Array(n);
-  for (let row = 0, at = 0; row < sizes.length; row += 1) {
-    sources.fill(row % n, at, at + sizes[row]);
-    at += sizes[row];
-  }
-  const ends = [...starts.subarray(1), targets.length];
-  return (d, entry, after) => {
-    let mass = 0;
-    for (let i = 0; i < n; i += 1) {
-      mass += d[i];
-      sums[i] = 0;
+const SIDE = 7, // numbers of a row that are read at once: enough for 14 states
+  TWO = 2 ** 24; // a number stands for two columns, the second one in parts of this
+const low = (both) => (both & (TWO - 1)) >> 8,
+  high = (both) => (both / (256 * TWO)) | 0;
+const sidesOf = (n) => Math.ceil(n / (2 * SIDE));
+// d -> d·E in place for small matrices of 8 bits. A sum of a column is at most total·one = 2^22: two fit into a number.
+// What rounding takes of the state goes to state 0 with the next word: column 0 holds what it lacks to `one`.
+function quickStep({ states: n, state_one: total, row_one: one }, { targets, row_sizes: sizes }, weights) {
+  const rows = sizes.length,
+    sides = sidesOf(n),
+    table = new Float64Array(sides * rows * SIDE),
+    copy = new Float64Array(2 * SIDE * sides);
+  for (let row = 0, k = 0; row < rows; row += 1) {
+    table[row * SIDE] = -one;
+    for (const end = k + sizes[row]; k < end; k += 1) {
+      const pair = targets[k] >> 1;
+      table[(Math.floor(pair / SIDE) * rows + row) * SIDE + (pair % SIDE)] += weights[k] * (targets[k] & 1 ? TWO : 1);
     }
-    sums[0] = (total - mass) * one;
-    for (let k = starts[entry], end = ends[entry]; k < end; k += 1)
-      sums[targets[k]] += Math.imul(d[sources[k]], weights[k]);
-    for (let j = 0; j < n; j += 1) after[j] = sums[j] >> 8;
+  }
+  // the numbers of a side: columns `to` and after it
+  function makeSide(d, first, start, after, to) {
+    let a = start,
+      b = 0,
+      c = 0,
+      e = 0,
+      f = 0,
+      g = 0,
+      h = 0;
+    for (let row = 0, at = first; row < n; row += 1, at += SIDE) {
+      const mass = d[row];
+      a += mass * table[at];
+      b += mass * table[at + 1];
+      c += mass * table[at + 2];
+      e += mass * table[at + 3];
+      f += mass * table[at + 4];
+      g += mass * table[at + 5];
+      h += mass * table[at + 6];
+    }
+    after[to] = low(a);
+    after[to + 1] = high(a);
+    after[to + 2] = low(b);
+    after[to + 3] = high(b);
+    after[to + 4] = low(c);
+    after[to + 5] = high(c);
+    after[to + 6] = low(e);
+    after[to + 7] = high(e);
+    after[to + 8] = low(f);
+    after[to + 9] = high(f);
+    after[to + 10] = low(g);
+    after[to + 11] = high(g);
+    after[to + 12] = low(h);
+    after[to + 13] = high(h);
+  }
+  if (sides === 1) return (d, entry) => makeSide(d, entry * n * SIDE, total * one, d, 0);
+  return (d, entry) => {
+    copy.set(d);
+    for (let side = 0; side < sides; side += 1)
+      makeSide(copy, (side * rows + entry * n) * SIDE, side === 0 ? total * one : 0, d, 2 * SIDE * side);
   };
 }
 
 function stochastic(numbers, arrays) {
   const { states: n, classes, free_classes: free, state_one: total, row_one: one, blocks, lossy } = numbers,
-    { final } = arrays;
+    final = Float64Array.from(arrays.final);
   const { targets, row_sizes: sizes, matrix_starts: starts } = arrays,
     sums = new Float64Array(n),
     weights = one === 256 ? Uint16Array.from(arrays.weights, (weight) => weight + (weight === 255)) : arrays.weights; // 255: 256
@@ -284,7 +344,7 @@ function stochastic(numbers, arrays) {
     for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
   }
   return {
-    initial: (blocks ? Int32Array : Float64Array).from({ length: n }, (_, at) => (at === 0 ? total : 0)),
+    initial: Float64Array.from({ length: blocks ? 2 * SIDE * sidesOf(n) : n }, (_, at) => (at === 0 ? total : 0)),
     changeOne: 1,
     // change·column in parts of 2^26
     dot(changes, at, columns, c) {
@@ -292,7 +352,8 @@ function stochastic(numbers, arrays) {
       for (let i = 0; i < n; i += 1) sum += changes[at + i] * columns[i * free + c];
       return Math.floor(sum / (total / 16));
     },
-    step: blocks ? quickStep(numbers, arrays, weights) : step,
+    step,
+    advance: blocks ? quickStep(numbers, arrays, weights) : null,
     // columns -> E·columns; those of different classes stand side by side
     back(columns, entry, before) {
       for (let i = 0, at = starts[entry]; i < n; i += 1) {
@@ -529,30 +590,36 @@ function automaton(tables) {
     const all = split(text);
     return all.slice(...kept(all.length));
   }
+  const { closed } = numbers;
   function entry(place) {
     const found = words.at(place);
-    if (found < 0 && numbers.closed) throw new RangeError('the alphabet is closed and lacks a word');
+    if (found < 0 && closed) throw new RangeError('the alphabet is closed and lacks a word');
     return found < 0 ? 0 : found; // that of unknown words
   }
-  const sums = new Float64Array(classes.length);
+  const sums = new Float64Array(classes.length),
+    parts = sums.slice();
   function answer(state) {
-    const probabilities = classes.map(() => 0);
+    const probabilities = [];
     kind.weights(state, sums);
-    const index = kind.probabilities(sums, probabilities) ? placeOfLargest(sums) : -1;
-    for (let c = 0; c < classes.length; c += 1) probabilities[c] /= ONE;
+    const index = kind.probabilities(sums, parts) ? placeOfLargest(sums) : -1;
+    for (let c = 0; c < classes.length; c += 1) probabilities.push(parts[c] / ONE);
     return { label: index < 0 ? null : classes[index], index, probabilities };
   }
-  const states = [kind.initial.slice(), kind.initial.slice()];
+  const state = kind.initial.slice(),
+    after = kind.initial.slice();
+  function advance(d, word) {
+    kind.step(d, word, after);
+    kind.rescale(after);
+    d.set(after);
+  }
+  const readWord = kind.advance ?? advance;
   // the state after the last word that is read
   function last(text, each = null) {
     const [first, end] = kept(words.read(text));
-    let [state, after] = states;
-    state.set(kind.initial);
+    for (let i = 0; i < state.length; i += 1) state[i] = kind.initial[i]; // quicker than `set`
     if (each) each(state);
     for (let t = first; t < end; t += 1) {
-      kind.step(state, entry(t), after);
-      kind.rescale(after);
-      [state, after] = [after, state];
+      readWord(state, entry(t));
       if (each) each(state);
     }
     return state;

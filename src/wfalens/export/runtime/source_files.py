@@ -26,11 +26,6 @@ _HEADER_NUMBERS = ("classes", "free_classes", "states", "most_explained")
 _SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 _LINE = 30  # numbers of a table in a line
-_ALIGNED = """#ifdef __GNUC__
-#define WFA_ALIGNED __attribute__((aligned(64))) /* a vector that lies across two lines of the cache loads slowly */
-#else
-#define WFA_ALIGNED
-#endif"""
 
 
 @dataclass(frozen=True)
@@ -200,7 +195,7 @@ def _source(tables: Tables, header: str) -> str:
     names = ", ".join(_c_string(name) for name in tables.class_names)
     named = f"const char *const wfa_classes[WFA_CLASSES] = {{{names}}};"
     arrays = [_array(name, array) for name, array in given.items()]
-    return "\n".join([header, *defined, *types, _ALIGNED, *arrays, named, "", _template("runtime.c")])
+    return "\n".join([header, *defined, *types, *arrays, named, "", _template("runtime.c")])
 
 
 def _array(name: str, array: NDArray[Any]) -> str:
