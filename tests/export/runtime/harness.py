@@ -44,7 +44,7 @@ C_DRIVER = r"""
 #include <stdlib.h>
 #include <string.h>
 #include "{name}.h"
-/* whether texts that are read together have the answers that they have alone: this one, parts of it, and earlier ones */
+/* whether texts that are read together have the answers that they have alone: this one, parts of it, earlier ones */
 static int read_together(const char *text, size_t bytes, const wfa_token *tokens, size_t count, int found,
                          const uint32_t *one) {{
   enum {{ PARTS = 11, KEPT = 40 }};
