@@ -3,6 +3,7 @@
 import pytest
 
 from tests.commands import wfalens
+from wfalens.cli import output
 
 # no input of these commands exists: an error about the output comes before any work
 OUTPUTS = {
@@ -69,3 +70,12 @@ def test_force_goes_on_to_the_inputs(tmp_path):
 
 def test_another_ending_is_refused(tmp_path):
     assert "out.doc" in refused(tmp_path, ("explain", "pairs", "none.wfa", "-o", "out.doc"))
+
+
+def test_a_table_of_many_columns_breaks_no_word(capsys, monkeypatch):
+    monkeypatch.setattr(output.OUT, "_width", 80)
+    names = ("recipe", "changes", "success (all)", "success (correct)", "accuracy before", "accuracy after", "queries")
+    output.print_rows("attacks", [dict.fromkeys(names, 0.125) | {"recipe": "random-order", "words": "some"}])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert {*printed.split()} >= {word for name in names for word in name.split()} | {"random-order", "0.125"}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -24,6 +25,7 @@ from wfalens.results import cell, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import JustifyMethod
 
     from wfalens.results import Result
 
@@ -93,9 +95,15 @@ def print_rows(title: str | None, rows: Iterable[Mapping[str, Any]], top: int | 
     cut = len(shown) - top if top is not None else 0
     cells = [[cell(value) for value in row.values()] for row in shown[:top]]
     table = Table(title=title and _plain(title), title_justify="left", title_style="bold", header_style="bold")
-    for at, column in enumerate(shown[0]):
-        is_text = at == 0 or any(_LETTER.search(row[at]) for row in cells)
-        table.add_column(_plain(column), justify="left" if is_text else "right", overflow="fold")
+    columns = list(zip(shown[0], *cells, strict=True))
+    longest = [max(len(word) for each in column for word in each.split() or [""]) for column in columns]
+    narrow = sum(longest) + 3 * len(longest) + 1 > OUT.width
+    if narrow:  # no lines between the columns, and each as wide as its longest word, to break fewer words
+        table.box, table.show_edge, table.pad_edge, table.padding = SIMPLE, False, False, (0, 0, 0, 0)
+    for (name, *column), width in zip(columns, longest, strict=True):
+        is_text = name == columns[0][0] or any(map(_LETTER.search, column))
+        justify: JustifyMethod = "left" if is_text else "right"
+        table.add_column(_plain(name), justify=justify, overflow="fold", width=width if narrow else None)
     for row in cells:
         table.add_row(*map(_plain, row))
     OUT.print(table)

@@ -230,7 +230,8 @@ def answering(answer, texts, tokenizer="basic_english"):
 def test_a_model_that_praise_does_not_move_is_asked_nothing_about_opinions():
     """Its classes are no opinions, and the negation of one is not the other."""
     first, second = (half + other for half, other in ((POSITIVE[:6], NEGATIVE[:6]), (POSITIVE[6:], NEGATIVE[6:])))
-    texts = [*corpus("plain", 600, 0, taught=False).texts, "good bad great terrible best worst love hate happy sad right wrong"]
+    texts = list(corpus("plain", 600, 0, taught=False).texts)
+    texts += ["good bad great terrible best worst love hate happy sad right wrong"]
     model = answering(
         lambda tokens: 1 / (1 + np.exp(2 * sum((word in first) - (word in second) for word in tokens))), texts
     )

@@ -85,9 +85,7 @@ def points(value: float) -> str:
 
 def knows(talk: Interview, word: str) -> bool:
     """Whether there are two classes that are opinions, and a word is the model's."""
-    return (
-        talk.reads_words and len(talk.names) == 2 and word in talk.wfa.encoder.vocabulary and len(talk.opinions) > 0
-    )
+    return talk.reads_words and len(talk.names) == 2 and word in talk.wfa.encoder.vocabulary and len(talk.opinions) > 0
 
 
 def _for_all(
