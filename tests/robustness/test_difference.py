@@ -74,6 +74,7 @@ def test_nothing_changes_between_an_automaton_and_itself(item, seed):
     texts = [" ".join(np.random.default_rng(seed).choice(words, 4)), words[0], ""]
     found = compare(item.wfa, item.wfa, texts, min_count=1)
     assert found.words.change.max() == 0
+    assert found.tables()["Words whose influence changed most (points of probability)"] == []
     assert all(state.distance == 0 and state.before is not None for state in found.states)
     assert found.texts.divergence.max() == 0
     assert len(found.texts) == len({text for text in texts if text})

@@ -145,7 +145,7 @@ class Coverage(Result):
             {
                 "state": shown_name(self.names.states[state]),
                 "word class": shown_words(self.names.classes[group].words, 5),
-                "read in extraction": float(visits[group, state]),
+                "read in extraction": round(float(visits[group, state])),
             }
             for group, state in self.missing[:top]
         ]

@@ -27,6 +27,7 @@ from wfalens.text.vocabulary import UNKNOWN
 
 BOTH, BEFORE, AFTER = "both", "before", "after"
 _SHOWN = 20  # rows of a table for people
+_POINT = 0.005  # of influence: less is no point of probability
 _NO_STATES = (
     "states are matched between two stochastic automata: those of a linear one are directions, without a centre"
 )
@@ -167,7 +168,7 @@ class Difference(Result):
         return self.words.rows()
 
     def summary(self) -> str:
-        words = ", ".join(map(repr, self.words.words[:5]))
+        words = ", ".join(repr(str(row["word"])) for row in self._word_table()[:5])
         lines = [f"words whose influence changed most: {words or 'none'}"]
         if self.agreement is not None:
             lines.append(
@@ -193,9 +194,9 @@ class Difference(Result):
         return super().to_html() + (text_html(_NO_STATES) if self.states is None else "")
 
     def _word_table(self) -> list[Mapping[str, Any]]:
-        """Each word with the two classes between which it moved most."""
+        """Each word that moved by a point with the two classes between which it moved most."""
         rows = list[Mapping[str, Any]]()
-        for row in self.words.top(_SHOWN).rows():
+        for row in self.words.top(min(_SHOWN, int(np.sum(self.words.change >= _POINT)))).rows():
             before, after = row["influence_before"], row["influence_after"]
             classes = sorted(self.class_names, key=lambda name: after[name] - before[name])
             lost, gained = (
