@@ -85,10 +85,10 @@ def extraction(options: argparse.Namespace, job: str, name: str, model: RNNClass
         return {"method": Paper(states=states, alpha=alpha, augmentation=rule), "seed": seed}
     if job == HIGH:
         return {"method": Linear(), "seed": seed, "effort": HIGH}
-    if not options.quick:
-        return {"method": METHODS[job](), "seed": seed}
-    smaller = {"states": 20, "abstraction": "outputs", "representatives": 3} if job == STOCHASTIC else {}
-    return {"method": METHODS[job](**smaller), "seed": seed, "effort": "low"}
+    is_small = job == STOCHASTIC and options.quick
+    smaller = {"states": 20, "abstraction": "outputs", "representatives": 3} if is_small else {}
+    method = None if job == AUTO else METHODS[job](**smaller)
+    return {"method": method, "seed": seed, "effort": "low" if options.quick else "normal"}
 
 
 def measured(found: Extracted, texts: Ragged[np.int32], wanted: np.ndarray) -> dict[str, float]:

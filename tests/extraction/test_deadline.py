@@ -180,6 +180,25 @@ def test_time_is_left_for_making_a_linear_automaton(headlines, monkeypatch):
     assert Stop.of(wfa.provenance).by == "time"
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"), [(None, ["training takes about 4 minutes, if all 4 passes are needed"]), (1e8, [])]
+)
+def test_how_long_training_takes_follows_from_its_first_pass(limit, said, headlines, monkeypatch):
+    """A clock that goes on by a minute with every pass, and by an hour with every call of the model."""
+    texts, clock, display = headlines.subset(np.arange(100)), Ticks(0), Interrupts("nothing", 1)
+    charging(clock, monkeypatch, LinearTraining, "learn", lambda *_: 60)
+
+    def slow(given):
+        clock.now += 3600
+        return [[0.3, 0.7]] * len(given)
+
+    model = wrap(slow, texts=texts, classes=("a", "b"), reads="text", name="same")
+    request = replace(request_for(model), texts=texts_in_memory(model, texts), deadline=Deadline(limit, clock))
+    with shown_on(display):
+        replace(LINEAR, epochs=4, patience=4).extract(request)
+    assert [each for each in display.said if each.startswith("training takes")] == said
+
+
 def test_a_slow_model_is_asked_no_longer_than_there_is_time(headlines):
     texts, clock = headlines.subset(np.arange(200)), Ticks(0)
 

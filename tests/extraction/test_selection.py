@@ -316,3 +316,14 @@ def test_an_automaton_that_is_no_better_than_a_baseline_says_so():
     assert shortfall(about | {"baselines": {"largest_class": 0.85, "bag_of_words": 0.89}}) is None
     assert "always saying the most frequent class" in shortfall(about | {"baselines": {"largest_class": 0.9}})
     assert "a bag of words" in shortfall(about | {"baselines": {"largest_class": 0.9, "bag_of_words": 0.95}})
+
+
+@pytest.mark.parametrize("baselines", [{}, {"largest_class": 0.95}], ids=["poor", "no better than a baseline"])
+def test_a_copy_that_had_too_little_time_is_told_apart_from_one_that_asked_too_little(baselines):
+    cr = 0.9 if baselines else 0.5
+    about = {"training": [{"cr": cr, "jsd": 0.1}], "held_out": 200, "baselines": baselines}
+    hurried = shortfall(about | {"stopped": {"by": "time", "passes": 1, "planned": 40}})
+    assert "time" in hurried
+    assert "queries" not in hurried
+    for stopped in ({}, {"stopped": {"by": "interrupt", "passes": 1, "planned": 40}}):
+        assert "queries" in shortfall(about | stopped)

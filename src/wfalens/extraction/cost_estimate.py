@@ -24,6 +24,7 @@ _TIMED, _TIMED_TEXTS = 256, 32  # prefixes, or whole texts, of the batch that is
 ASKING = 0.5  # share of the time for asking a model that pays for every call; the rest is for training
 _HELD_OUT_SHARE = 0.2  # of its queries and of the time at most
 _LEAST_CALLS = 8
+_ON_TOP = "fitting to its answers comes on top"
 _MINUTE = 60
 _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
 Clock = Callable[[], float]
@@ -41,7 +42,17 @@ def say_cost(
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
     if not isinstance(model, StatefulClassifier):
-        progress.say(_sentence("prefixes", texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
+        batch = timed_texts(ids)
+        began = clock()
+        model.trace(batch)
+        rate = len(batch.values) / max(clock() - began, 1e-9)
+        progress.say(_sentence("prefixes", texts + beyond, rate, limits=beyond > 0))
+
+
+def say_time(seconds: float, passes: int, deadline: Deadline) -> None:
+    """Say how long training takes if every pass takes as many seconds as the first; a limit of time is known."""
+    if deadline.seconds is None and passes > 1:
+        progress.say(f"training takes {_duration(passes * seconds)}, if all {passes} passes are needed")
 
 
 def outputs_within(model: PrefixClassifier, texts: Ragged[np.int32], deadline: Deadline) -> NDArray[np.float32]:
@@ -103,24 +114,10 @@ def most_training(passes: int, tokens: int, ids: Ragged[np.int32]) -> int:
     return passes * (min(tokens, len(ids.values)) + int(ids.lengths.max()))
 
 
-def within(budget: QueryBudget, queries: int) -> int:
-    """So many queries, or as many as are allowed."""
-    left = budget.left()
-    return queries if left is None else min(left, queries)
-
-
 def timed_texts(ids: Ragged[np.int32]) -> Ragged[np.int32]:
     """The small batch of texts whose prefixes are timed, from all over the corpus."""
     most = max(1, round(_TIMED / ids.lengths.mean()))
     return ids.take(np.unique(np.linspace(0, len(ids) - 1, min(most, len(ids))).astype(np.int64)))
-
-
-def _rate(model: PrefixClassifier, ids: Ragged[np.int32], clock: Clock) -> float:
-    """Prefixes a second."""
-    batch = timed_texts(ids)
-    began = clock()
-    model.trace(batch)
-    return len(batch.values) / max(clock() - began, 1e-9)
 
 
 def _pace(rate: float) -> str:
@@ -130,9 +127,9 @@ def _pace(rate: float) -> str:
 def _sentence(what: str, queries: int, rate: float | None, *, limits: bool) -> str:
     sentence = f"asks the model for up to {queries:,} {what}"
     if rate is None:
-        return f"{sentence} that are not in its cache"
-    sentence += f"; at {_pace(rate)} a second that takes {_duration(queries / rate)}"
-    return f"{sentence}; a lower limit of queries shortens it" if limits else sentence
+        return f"{sentence} that are not in its cache; {_ON_TOP}"
+    shorter = "; a lower limit of queries shortens it" if limits else ""
+    return f"{sentence}; at {_pace(rate)} a second that takes {_duration(queries / rate)}{shorter}; {_ON_TOP}"
 
 
 def _duration(seconds: float) -> str:

@@ -81,6 +81,11 @@ class QueryBudget:
         """A part of what is left of the budget."""
         return None if self.limit is None else int((self.limit - self.total) * part)
 
+    def within(self, queries: int) -> int:
+        """So many queries, or as many as are left."""
+        left = self.left()
+        return queries if left is None else min(left, queries)
+
     def unspent(self, purpose: str, part: float) -> int | None:
         """What is left of the part of the whole budget that is meant for a purpose."""
         return None if self.limit is None else int(self.limit * part) - self.asked.get(purpose, 0)

@@ -138,10 +138,18 @@ class Corpus:
             return self
         return self.subset(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))
 
-    def split(self, share: float, rng: np.random.Generator) -> tuple[Corpus, Corpus]:
-        """Two disjoint parts, the second with about `share` of every class (of all texts if unlabelled)."""
+    def split(self, share: float, rng: np.random.Generator | int = 0) -> tuple[Corpus, Corpus]:
+        """Two disjoint parts, the second with about `share` of every class (of all texts if unlabelled).
+
+        Args:
+            share: of the texts, for the second part
+            rng: a random generator, or a seed
+
+        Examples:
+            >>> train, test = corpus.split(0.2)
+        """
         labels = np.zeros(len(self), np.int64) if self.labels is None else self.labels
-        order = rng.permutation(len(self))
+        order = np.random.default_rng(rng).permutation(len(self))
         rank_in_class = np.empty(len(self), np.int64)
         for label in np.unique(labels):
             members = order[labels[order] == label]

@@ -15,7 +15,7 @@ from wfalens import progress
 from wfalens.automaton.linear import LinearWFA
 from wfalens.errors import InputError
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.cost_estimate import ASKING, ask_held_out, most_probing, most_training, say_cost, within
+from wfalens.extraction.cost_estimate import ASKING, ask_held_out, most_probing, most_training, say_cost, say_time
 from wfalens.extraction.deadline import INTERRUPT, TIME, Stop
 from wfalens.extraction.held_out import bag_of_words, comparison_prefixes, divided, groups_of
 from wfalens.extraction.linear.generator import Generator
@@ -72,7 +72,7 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
         most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
         most += most_training(method.passes, method.tokens, fit)
         if not request.announced:
-            say_cost(model, fit, len(tests.values), within(budget, most))
+            say_cost(model, fit, len(tests.values), budget.within(most))
     targets = last_outputs(model, tests) if answered is None else answered.outputs
     inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget, asking)
     with torch.random.fork_rng(devices=()):
@@ -123,10 +123,13 @@ def _trained(
     ended = None
     try:
         while not run.is_over:
-            epoch = len(run.history)
+            epoch, began = len(run.history), run.deadline.used
             own = np.random.default_rng([run.batches.seed, epoch, _BATCHES])  # wherever training was stopped
-            loss = run.learn(run.batches.numbered(epoch), own)
-            reached = run.note(loss, tests, targets)
+            batch = run.batches.numbered(epoch)
+            began = run.deadline.used if run.batches.asks_texts else began  # what calls take was said before
+            reached = run.note(run.learn(batch, own), tests, targets)
+            if epoch == 0:
+                say_time(run.deadline.used - began, run.generator.shape.passes, run.deadline)
             run.save(checkpoint, manifest)
             progress.advance(1, f"CR {reached.cr:.3f}, JSD {reached.jsd:.4f}")
     except KeyboardInterrupt:

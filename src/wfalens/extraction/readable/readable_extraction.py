@@ -16,7 +16,7 @@ from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import make_rows, no_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError, WfalensError
-from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, within
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost
 from wfalens.extraction.deadline import INTERRUPT, TIME, Deadline, Stop
 from wfalens.extraction.held_out import Rates, comparison_prefixes, divided, groups_of, rates
 from wfalens.extraction.linear.linear_options import Linear
@@ -69,7 +69,7 @@ def _fitted(method: Readable, request: Request, budget: QueryBudget) -> Stochast
     if not request.announced:
         most = sum(most_probing(model, method.prefixes * size.states + 1, words, longest) for size in sizes)
         most += most_training(method.passes, method.tokens, ids)
-        say_cost(model, ids, len(ids.values), within(budget, most))
+        say_cost(model, ids, len(ids.values), budget.within(most))
     with budget.recording_errors():
         fitter = _ReadableFitter(method, request, budget)
         wfa = fitter.smallest(sizes, method.provenance(request))

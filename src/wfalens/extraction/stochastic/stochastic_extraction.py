@@ -22,7 +22,7 @@ from wfalens.extraction.completion import fitting, probing
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.completion_rule import COMPLETION_RULES, CORPUS
 from wfalens.extraction.completion.probing import Attempt
-from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, timed_texts, within
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, timed_texts
 from wfalens.extraction.held_out import (
     Rates,
     aim_for,
@@ -134,7 +134,7 @@ def _say_cost(method: StateMethod, request: Request) -> None:
         queries += (budget.share(SEARCH_SHARE) or 0) if method.is_open else 0
         if method.fits:
             queries += most_training(int(method.rounds), method.tokens, ids)
-    say_cost(model, ids, len(ids.values), within(budget, queries))
+    say_cost(model, ids, len(ids.values), budget.within(queries))
 
 
 def select_states(method: StateMethod, request: Request, budget: QueryBudget) -> tuple[StateSpace, PrefixOutputs]:
