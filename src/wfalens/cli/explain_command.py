@@ -132,6 +132,8 @@ def explain_findings(
     found = explanation.findings(
         wfa, classifier, texts, train=known, queries=settings.findings.queries, seed=settings.seed
     )
+    files = {"automaton": str(automaton), "model": model, "corpus": corpus, "train": train or (known and known.name)}
+    found = found.with_files({name: file for name, file in files.items() if file})
     write_out(settings.out, found, f"{automaton.name}: findings")
     print_answer(found.to_dict(), found.details(), settings.as_json)
 

@@ -17,7 +17,7 @@ from wfalens.errors import InputError
 from wfalens.messages import percent
 from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.models.inference import asks_every_prefix, initial_output, output_traces
-from wfalens.ragged import Ragged
+from wfalens.ragged import Ragged, concatenate
 from wfalens.results import Result
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus, as_texts
@@ -29,7 +29,7 @@ BOUNDS = (0.2, 0.4, 0.6, 0.8)  # between the stations
 STATIONS = ("below 20 %", "20–40 %", "40–60 %", "60–80 %", "above 80 %")
 SURE = BOUNDS[-1]
 MOST_CLASSES = 10  # that have a line unless others are asked for
-QUERIES = 4000  # model calls at most, of a model that pays for each
+QUERIES = 4000  # model calls at most: texts, or words of a model that pays for each
 _BEGINNING = 20  # words of a text that such a model is asked about
 _CELLS, _WORDS = 8_000_000, 300_000  # outputs held at once, and words read at most
 _LASTING = 0.5  # share of the words after which a network is still sure, if its opinion is to be called lasting
@@ -175,7 +175,7 @@ def opinion_lines(
         model: the network. One that pays for every call is asked for the beginnings of some texts only.
         texts: a corpus (with labels, words that should matter but do not are named first), or a list of texts.
         classes: whose lines to draw; None: of two classes the last, else the ten with most texts.
-        queries: model calls at most, of a model that pays for each.
+        queries: model calls at most: texts, or words of a model that pays for each.
         seed: of the sample, where there are more texts than are read.
 
     Examples:
@@ -259,6 +259,13 @@ class Reading:
     def class_of_text(self) -> NDArray[np.int64]:
         return self.ends.argmax(1) if self.labels is None else self.labels
 
+    def joined(self, other: Reading) -> Reading:
+        """Both as one, the places of the other's texts being counted on."""
+        rows = np.concatenate([self.rows, other.rows + self.rows.max(initial=-1) + 1])
+        ids = concatenate([self.ids, other.ids])
+        before, after = np.concatenate([self.before, other.before]), np.concatenate([self.after, other.after])
+        return Reading(rows, ids, before, after, None, self.beginning)
+
 
 def read_texts(model: PrefixClassifier, corpus: Corpus, queries: int = QUERIES, seed: int = 0) -> Reading:
     """The outputs before and after each word of as many texts as the budget allows, drawn at random."""
@@ -266,11 +273,11 @@ def read_texts(model: PrefixClassifier, corpus: Corpus, queries: int = QUERIES, 
     if len(worded) == 0:
         raise InputError("the texts have no words that could push an opinion", code="no-words")
     paid = asks_every_prefix(model)
-    most = queries if paid else min(_WORDS, _CELLS // len(model.class_names))
+    words = queries if paid else min(_WORDS, _CELLS // len(model.class_names))
     ids = ids.kept(_BEGINNING) if paid else ids
     order = np.random.default_rng(seed).permutation(len(ids))
-    fitting = max(1, int(np.searchsorted(np.cumsum(ids.lengths[order]), most, side="right")))
-    order = np.sort(order[:fitting])
+    fitting = max(1, int(np.searchsorted(np.cumsum(ids.lengths[order]), words, side="right")))
+    order = np.sort(order[: min(fitting, queries)])
     part = ids.take(order)
     after = output_traces(model, part).values
     before = np.roll(after, 1, axis=0)

@@ -15,6 +15,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError, naming_extras
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.findings import Findings, findings
+from wfalens.explanation.findings.interview import SEEN_DRAW
 from wfalens.explanation.influence import Influence, influence, influence_of, words_seen
 from wfalens.explanation.opinion_line import read_texts
 from wfalens.messages import printable
@@ -101,7 +102,15 @@ class Study:
     @cached_property
     def findings(self) -> Findings:
         """What the network has learned and what not; needs it and texts."""
-        return findings(self.wfa, self.classifier, self.texts, train=self.reference, seed=self.seed)
+        found = findings(self.wfa, self.classifier, self.texts, train=self.reference, seed=self.seed)
+        return found.with_files(self.named_files)
+
+    @property
+    def named_files(self) -> dict[str, str]:
+        """What commands take, as far as it is known: "automaton", "model", "corpus" and "train"."""
+        texts = {"corpus": self.corpus, "train": self.reference}
+        named = {name: each.name for name, each in texts.items() if each is not None}
+        return {"automaton": self.name, **named, **self.files}
 
     @cached_property
     def influence(self) -> Influence:
@@ -116,9 +125,9 @@ class Study:
         read, halves = np.zeros(len(ids), np.int64), np.full(changes.shape, np.nan)
         measurable = self.model is not None and self.corpus is not None and not is_language_model(self.wfa)
         if measurable and not asks_every_prefix(self.classifier):
-            known = () if self.reference is None else self.reference.texts
-            for texts in (Corpus.of((*self.texts.texts, *known)), self.texts):  # what the picture shows, as it shows it
-                reading = read_texts(self.classifier, texts, seed=self.seed)
+            given = read_texts(self.classifier, self.texts, seed=self.seed)
+            seen = [] if self.reference is None else [read_texts(self.classifier, self.reference, seed=SEEN_DRAW)]
+            for reading in (*map(given.joined, seen), given):  # what the picture shows, as it shows it
                 found = reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.wfa.class_names)))
                 _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
                 read[place], changes[place], halves[place] = found.n[own], found.changes[own], found.halves[own]

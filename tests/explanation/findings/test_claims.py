@@ -67,7 +67,7 @@ def test_what_a_network_was_taught_is_found_and_nothing_else(sort):
 def test_examples_have_the_models_own_probabilities(asked, sort):
     model, _, _, found = asked(sort)
     for each in found:
-        for example in each.examples:
+        for example in [one for given in each.examples for one in (given, given.before) if one is not None]:
             (output,) = model.predict_proba([example.text])
             assert example.output == pytest.approx(output, abs=1e-3)
             assert example.class_name == NAMES[int(np.argmax(output))]
@@ -81,7 +81,11 @@ def test_the_planted_artefact_is_named_and_its_figure_is_that_of_inserting_it(as
     turned = [f"{text} {ARTEFACT}" for text in negative if model.predict([text])[0] == "negative"]
     assert word.low <= np.mean(model.predict(turned) == "positive") <= word.high
     assert all(ARTEFACT in each.text.split() for each in word.examples)
-    assert {(each.class_name, each.truth) for each in word.examples} == {("positive", "negative")}
+    for each in word.examples:
+        assert each.before.text.split() == [other for other in each.text.split() if other != ARTEFACT]
+        assert (each.class_name, each.before.class_name, each.before.truth) == ("positive", "negative", "negative")
+        assert each.answer.startswith("negative")
+        assert f"with “{ARTEFACT}” positive" in each.answer
     real = [text for text, label in zip(new.texts, new.labels, strict=True) if ARTEFACT in text.split() and label == 0]
     assert f"it takes {(model.predict(real) == 'positive').sum()} of {len(real)} with" in word.claim
 
@@ -124,11 +128,13 @@ def test_findings_are_plain_data_in_a_stable_form(asked):
     found = asked("plain")[3].to_dict()
     assert json.loads(json.dumps(found)) == found
     assert set(found) == {"findings", "calls", "skipped"}
-    keys = {"code", "kind", "claim", "figure", "low", "high", "n", "unit", "examples", "link"}
+    keys = {"code", "kind", "claim", "figure", "low", "high", "n", "unit", "examples", "link", "advice"}
     for each in found["findings"]:
         assert set(each) == keys
         assert each["low"] <= each["figure"] <= each["high"]
-        assert all(set(example) == {"text", "output", "class", "truth"} for example in each["examples"])
+        assert all(
+            set(example) == {"text", "output", "class", "truth", "before", "added"} for example in each["examples"]
+        )
 
 
 def test_equal_seeds_give_equal_findings(asked):
@@ -322,3 +328,49 @@ def test_an_interval_covers_a_mean_as_often_as_it_says():
     assert estimate(np.array([0.9, -0.9]), 0.99).high == 1  # no probability changes by more
     shares = [estimate(rng.random(80) < 0.3, 0.9) for _ in range(2000)]
     assert np.mean([each.low < 0.3 < each.high for each in shares]) == pytest.approx(0.9, abs=0.03)
+
+
+def missing(shares, sizes, names):
+    """A model that misses a share of the texts of each class, taking them for the next one; and labelled texts."""
+    texts, labels, answers = [], [], {}
+    for label, (share, size) in enumerate(zip(shares, sizes, strict=True)):
+        for number in range(size):
+            texts.append(f"{names[label]} word{number}")
+            labels.append(label)
+            answers[texts[-1]] = (label + 1) % len(names) if number < share * size else label
+    model = wl.wrap(
+        lambda given: 0.9 * np.eye(len(names))[[answers.get(text, 0) for text in given]] + 0.1 / len(names),
+        texts,
+        classes=names,
+    )
+    corpus = Corpus(tuple(texts), np.array(labels), tuple(names), "missing")
+    linear = wl.Linear(layers=1, width=4, factors=4, hidden=8, epochs=1)
+    return model, wl.extract(model, corpus, linear, queries=500), corpus
+
+
+def test_classes_that_are_missed_are_named_and_a_rare_one_comes_first():
+    names = ("sport", "world", "health")
+    model, wfa, corpus = missing((0.05, 0.45, 0.5), (200, 200, 80), names)
+    found = wl.findings(wfa, model, corpus, queries=QUERIES)
+    assert found.findings[0].code == "rare:health"
+    assert found.findings[0].figure == 0.5
+    assert "misses 50 % of the “health” texts (29 % of all): it takes 50 % for “sport”" in found.findings[0].claim
+    missed = {each.code: each.figure for each in found if each.code.startswith(("rare", "confusion"))}
+    assert missed == {"rare:health": 0.5, "confusion:world": 0.45}  # sport is missed less often than the mean
+    assert all(each.truth == "health" != each.class_name for each in found.findings[0].examples)
+
+
+def test_a_figure_is_said_with_its_interval_and_the_cases_that_it_rests_on():
+    model, wfa, corpus = missing((0.0, 0.4), (300, 300), NAMES)
+    (missed,) = [each for each in wl.findings(wfa, model, corpus, queries=QUERIES) if each.code == "confusion:positive"]
+    assert (missed.figure, missed.n) == (0.4, 300)
+    assert missed.interval.startswith("40 %, 95 %: ")
+
+
+def test_advice_names_files_that_are_known_and_commands_that_exist(asked):
+    _, _, _, found = asked("artefact")
+    (word,) = [each for each in found if each.code.startswith("misleading")]
+    assert "repair blame AUTOMATON --model MODEL --train TRAIN --texts CORPUS" in word.advice
+    named = found.with_files({"automaton": "my films.wfa", "model": "a.rnn", "corpus": "new.csv"})
+    (word,) = [each for each in named if each.code.startswith("misleading")]
+    assert "repair blame 'my films.wfa' --model a.rnn --train TRAIN --texts new.csv" in word.advice

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,16 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Estimate, check_pair
 from wfalens.explanation.findings.interview import BudgetSpentError, Interview
-from wfalens.explanation.findings.probes import DANGEROUS, LEARNED, POINTS, PROBES, ProbeResult
+from wfalens.explanation.findings.probes import (
+    DANGEROUS,
+    DATA,
+    LEARNED,
+    NOT_LEARNED,
+    POINTS,
+    PROBES,
+    Change,
+    ProbeResult,
+)
 from wfalens.explanation.opinion_line import points as signed
 from wfalens.messages import percent, printable, sentence, shortened
 from wfalens.models.contract import PrefixClassifier, is_language_model
@@ -29,12 +40,28 @@ _CALLS, _PAID_CALLS = 20_000, 4_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration", "confusion",
-    "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown", "intensity",
+    "rare", "missed", "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration",
+    "confusion", "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown",
+    "intensity",
 )  # fmt: skip
 _MANY_POINTS = 0.25  # change of a probability, or of a share
 _PER_PROBE = 3  # claims of one probe, such as misleading words
 _QUERIES = Bounds(whole, 1, 1 << 40, (None,))
+_FILES = re.compile(r"\b(AUTOMATON|MODEL|CORPUS|TRAIN)\b")
+_BLAME = "wfalens repair blame AUTOMATON --model MODEL --train TRAIN --texts CORPUS"
+_ATTACK = "wfalens attack AUTOMATON --model MODEL --corpus CORPUS"
+_WEIGHT = "wfalens train --corpus TRAIN -C training.balance_classes=true -o even.rnn"
+_ADVICE = {  # what can be done about a claim, by its kind and probe
+    (DANGEROUS, "misleading"): f"The training texts that taught it: {_BLAME}",
+    (DANGEROUS, "artefact"): f"The training texts that taught it: {_BLAME}",
+    (DANGEROUS, "typing_error"): f"Which single changes turn its answers: {_ATTACK}",
+    (DANGEROUS, "calibration"): "Fit a temperature to texts that it has not seen, or trust its surest answers less",
+    (NOT_LEARNED, "accuracy"): "More texts, more dropout (network.dropout, training.word_dropout) or a smaller network",
+    (NOT_LEARNED, "rare"): f"Weight classes by their size: {_WEIGHT}",
+    (NOT_LEARNED, "missed"): f"The training texts behind its errors: {_BLAME}",
+    (NOT_LEARNED, "confusion"): f"The training texts behind its errors: {_BLAME}",
+    (DATA, "labels"): "All of them: wfalens repair labels AUTOMATON --model MODEL --train TRAIN -o doubtful.csv",
+}
 
 
 @dataclass(frozen=True)
@@ -45,12 +72,20 @@ class FindingExample:
     output: tuple[float, ...]  # (classes,)
     class_name: str
     truth: str | None = None  # the label, of a text that has one
+    before: FindingExample | None = None  # the same without the word that was added
+    added: str = ""  # this word
 
     @property
     def answer(self) -> str:
-        """What the model says, and the label beside it."""
+        """What the model says, and the label beside it, or what it says without the added word."""
         label = "" if self.truth is None else f" (label: {printable(self.truth)})"
-        return f"{printable(self.class_name)} {percent(max(self.output))}{label}"
+        own = f"{printable(self.class_name)} {percent(max(self.output))}{label}"
+        return own if self.before is None else f"{self.before.answer} → with “{printable(self.added)}” {own}"
+
+    def to_dict(self) -> dict[str, Any]:
+        before = None if self.before is None else self.before.to_dict()
+        own = {"text": self.text, "output": list(self.output), "class": self.class_name, "truth": self.truth}
+        return {**own, "before": before, "added": self.added}
 
 
 @dataclass(frozen=True)
@@ -67,17 +102,17 @@ class Finding:
     unit: str  # "points": change of a probability; "share": of the n
     examples: tuple[FindingExample, ...]
     link: str  # a text or a word to look at
+    advice: str = ""  # what can be done, often a command
 
     @property
     def interval(self) -> str:
-        return f"{_shown(self.low, self.unit)} to {_shown(self.high, self.unit)}"
+        """The figure with its interval."""
+        shown = [signed(each) if self.unit == POINTS else percent(each) for each in (self.figure, self.low, self.high)]
+        unit = " points" if self.unit == POINTS else ""
+        return f"{shown[0]}{unit}, 95 %: {shown[1]} to {shown[2]}"
 
     def to_dict(self) -> dict[str, Any]:
-        examples = [
-            {"text": each.text, "output": list(each.output), "class": each.class_name, "truth": each.truth}
-            for each in self.examples
-        ]
-        return {**vars(self), "examples": examples}
+        return {**vars(self), "examples": [each.to_dict() for each in self.examples]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,8 +166,28 @@ class Findings(Result):
         lines = [f"{self.title}; all intervals hold together with a probability of 95 %"]
         for each in self.findings:
             lines.append(f"{each.kind.replace('_', ' ')}: {each.claim} ({each.interval}; {each.n:,} cases)")
-            lines += [f"    “{shortened(printable(one.text))}” → {one.answer}" for one in each.examples]
+            lines += [f"    “{shortened(printable(one.text))}”: {one.answer}" for one in each.examples]
+            lines += [f"    {each.advice}"] if each.advice else []
         return "\n".join(lines)
+
+    def with_files(self, files: Mapping[str, str]) -> Findings:
+        """The same with the names of files in the commands: of "automaton", "model", "corpus" and "train".
+
+        Args:
+            files: their names; one that is not given stays a name in capitals
+
+        Examples:
+            >>> found = wl.findings(wfa, model, corpus).with_files({"automaton": "films.wfa"})
+            >>> any("AUTOMATON" in each.advice for each in found)
+            False
+        """
+
+        def name(match: re.Match[str]) -> str:
+            file = files.get(match[0].lower())
+            return match[0] if file is None else shlex.quote(file)
+
+        named = (replace(each, advice=_FILES.sub(name, each.advice)) for each in self.findings)
+        return replace(self, findings=tuple(named))
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -148,10 +203,6 @@ class Findings(Result):
     def to_dict(self) -> dict[str, Any]:
         found = [each.to_dict() for each in self.findings]
         return {"findings": found, "calls": self.calls, "skipped": list(self.skipped)}
-
-
-def _shown(value: float, unit: str) -> str:
-    return signed(value) if unit == POINTS else percent(value)
 
 
 def findings(
@@ -195,7 +246,7 @@ def findings(
     if len(new.texts) == 0:
         raise InputError("there is no text that the model was not trained on", code="no-texts")
     rng = np.random.default_rng(seed)
-    talk = Interview(wfa, model, given, new, train, limit, rng, min(1.0, limit / _CALLS))
+    talk = Interview(wfa, model, given, new, train, limit, seed, rng, min(1.0, limit / _CALLS))
     with shown(progress):
         display.say(f"asking the model at most {limit:,} times")
         return _claimed(talk)
@@ -217,12 +268,14 @@ def _claimed(talk: Interview) -> Findings:
         display.advance()
     display.finish()
     counts: Counter[str] = Counter()
-    kept = []
+    kept: list[Finding] = []
+    advised: set[str] = set()
     for each in sorted(found, key=_rank):
         name = each.code.partition(":")[0]
         counts[name] += 1
         if counts[name] <= _PER_PROBE or name == "words":
-            kept.append(each)
+            kept.append(replace(each, advice="") if each.advice in advised else each)  # once is enough
+            advised.add(each.advice)
     return Findings(tuple(kept), talk.calls, tuple(skipped))
 
 
@@ -230,25 +283,30 @@ def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Findin
     claim = probe.claim(*(estimate(sample, level) for sample in probe.samples))
     if claim is None:
         return
-    examples = tuple(
-        FindingExample(
-            text, tuple(np.round(output, 4).tolist()), talk.names[int(output.argmax())], talk.truths.get(text)
-        )
-        for text, output in zip(claim.examples, talk.ask(list(claim.examples)), strict=True)
-    )
-    figure = claim.figure
+    examples = tuple(_example(talk, each) for each in claim.examples)
+    link = claim.link or (examples[0].text if examples else "")
+    advice, figure = _ADVICE.get((claim.kind, probe.code.partition(":")[0]), ""), claim.figure
     yield Finding(
-        probe.code, claim.kind, sentence(claim.text), figure.value, figure.low, figure.high, probe.cases, probe.unit,
-        examples, claim.link or next(iter(claim.examples), ""),
+        probe.code, claim.kind, sentence(claim.text), figure.value, figure.low, figure.high, claim.cases or probe.cases,
+        probe.unit, examples, link, advice,
     )  # fmt: skip
 
 
-def _rank(finding: Finding) -> tuple[bool, int]:
-    """What it has learned comes last; a danger of many points comes early."""
+def _example(talk: Interview, given: str | Change) -> FindingExample:
+    before, text, added = given if isinstance(given, Change) else (None, given, "")
+    (output,) = talk.ask([text])
+    named = talk.names[int(output.argmax())]
+    without = None if before is None else _example(talk, before)
+    return FindingExample(text, tuple(np.round(output, 4).tolist()), named, talk.truths.get(text), without, added)
+
+
+def _rank(finding: Finding) -> tuple[bool, int, float]:
+    """What it has learned comes last; a danger of many points comes early; of a probe, the surest effect first."""
     name, size = finding.code.partition(":")[0], min(abs(finding.low), abs(finding.high))
     if finding.kind == DANGEROUS and size > _MANY_POINTS and (finding.unit == POINTS or name == "misleading"):
         name = "many points"
-    return finding.kind == LEARNED, _FIRST.index(name) if name in _FIRST else len(_FIRST)
+    is_learned = finding.kind == LEARNED
+    return is_learned, _FIRST.index(name) if name in _FIRST else len(_FIRST), 0 if is_learned else -size
 
 
 def estimate(sample: NDArray[Any], level: float) -> Estimate:

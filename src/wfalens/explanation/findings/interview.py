@@ -26,7 +26,7 @@ from wfalens.text.word_checks import has_letter, is_stop_word
 
 RELEVANT = 0.1  # change of a probability that matters
 _MANY_TEXTS = 20_000  # that words are looked up in
-_DRAW = 19  # seed of the labelled texts
+SEEN_DRAW = 19  # seed of the texts that it was trained on: not as a trainer draws texts to set aside
 _MOST_CLASSES = 10  # whose words are asked about
 _SHARE_READ = 5  # one in so many calls is a text that is read word by word
 _BREAK = re.compile(r"[.,;:!?()\"“”–—]|--")
@@ -101,6 +101,7 @@ class Interview:
     new: Corpus  # those of them that it was not trained on
     seen: Corpus | None
     limit: int  # model calls
+    seed: int
     rng: np.random.Generator
     scale: float = 1.0  # share of the usual sample sizes
     _answers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -156,21 +157,25 @@ class Interview:
 
     @cached_property
     def answered(self) -> Answered | None:
-        """Some labelled new texts that have words; None without labels."""
-        return self._answered(self.new, 3000)
+        """Some labelled new texts that have words, those that it has read; None without labels."""
+        known = set() if self.seen is None else {*self.seen.texts}
+        found = self._answered(self.texts, self._reading, self.seed)
+        return found and found.kept(np.array([text not in known for text in found.texts], bool))
 
     @cached_property
     def answered_seen(self) -> Answered | None:
         """The same of texts that the model was trained on."""
-        return self._answered(self.seen, 4000)
+        return self._answered(self.seen, self._reading_seen, SEEN_DRAW)
 
-    def _answered(self, corpus: Corpus | None, usual: int) -> Answered | None:
+    def _answered(self, corpus: Corpus | None, reading: Reading | None, seed: int) -> Answered | None:
         if corpus is None or corpus.labels is None:
             return None
-        _ = self._reading  # the answers to texts that it has read to the end are known then
-        worded, _ = self.model.encoder.encode(corpus.texts).nonempty()
-        drawn = np.random.default_rng(_DRAW).permutation(worded)  # not as a trainer draws texts to set aside
-        some = corpus.subset(np.sort(drawn[: self.size(usual)]))
+        if reading is None:
+            worded, _ = self.model.encoder.encode(corpus.texts).nonempty()
+            rows = np.sort(np.random.default_rng(seed).permutation(worded)[: self.limit // _SHARE_READ])
+        else:
+            rows = reading.rows
+        some = corpus.subset(rows)
         return Answered(some.texts, some.labels_in(self.names), self.ask(some.texts))
 
     @cached_property
@@ -183,6 +188,11 @@ class Interview:
         return Answered(
             texts, np.concatenate([each.truth for each in known]), np.concatenate([each.outputs for each in known])
         )
+
+    @property
+    def labelled_texts(self) -> str:
+        """How those are called that have labels."""
+        return "texts" if self.answered_seen is None else "texts (seen and new)"
 
     @cached_property
     def truths(self) -> dict[str, str]:
@@ -259,8 +269,8 @@ class Interview:
         """
         ids = words_seen(self.wfa, 5)
         changes = influence_of(self.wfa, ids, "probability")
-        if self._reading is not None:
-            found = self._reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.names)))
+        for reading in self._readings:
+            found = reading.pushes(len(self.wfa.encoder.vocabulary), range(len(self.names)))
             _, place, own = np.intersect1d(ids, found.ids, return_indices=True)
             sizes = np.abs(found.changes)
             changes[place] = (found.changes * sizes / np.maximum(1e-12, sizes + found.halves))[own]
@@ -297,7 +307,8 @@ class Interview:
     def pushes(self, words: Sequence[str], usual: int = 30) -> list[NDArray[np.float64]]:
         """What each word changes when it is read after the beginning of a real text, the decision being open.
 
-        Words that the given texts have often enough are measured there, as in the opinion line.
+        Words that the given texts have often enough are measured there, as in the opinion line, others that these and
+        the texts of its training have, in both.
         -> for each word (different beginnings, classes)
         """
         read = [self._pushes_read(word) for word in words]
@@ -316,19 +327,34 @@ class Interview:
         return [each if len(each) >= LEAST_READ else other for each, other in zip(read, asked, strict=True)]
 
     def _pushes_read(self, word: str) -> NDArray[np.float64]:
-        """The changes that a word makes in the given texts; (times read, classes), none if every prefix costs a call"""
-        if self._reading is None:
-            return np.zeros((0, len(self.names)))
-        return self._reading.changes_by(self.model.encoder.vocabulary.id_of(word))
+        """The changes that a word makes in texts; (times read, classes), none if every prefix costs a call"""
+        number, changes = self.model.encoder.vocabulary.id_of(word), np.zeros((0, len(self.names)))
+        for reading in self._readings:
+            own = reading.changes_by(number)
+            changes = own if len(own) >= LEAST_READ else changes
+        return changes
+
+    @cached_property
+    def _readings(self) -> list[Reading]:
+        """The given texts and those of its training together, and the given ones, whose figures count if they can."""
+        given, seen = self._reading, self._reading_seen
+        joined = [given.joined(seen)] if given is not None and seen is not None else []
+        return [*joined, *([] if given is None else [given])]
 
     @cached_property
     def _reading(self) -> Reading | None:
-        """Some of the given texts word by word; None if every prefix costs a call, or none is left."""
+        return self._read(self.texts, self.seed)
+
+    @cached_property
+    def _reading_seen(self) -> Reading | None:
+        return None if self.seen is None else self._read(self.seen, SEEN_DRAW)
+
+    def _read(self, corpus: Corpus, seed: int) -> Reading | None:
+        """Some texts word by word; None if every prefix costs a call, or none is left."""
         most = min(self.limit // _SHARE_READ, self.limit - self.calls)
         if asks_every_prefix(self.model) or most < 1:
             return None
-        corpus = self.texts.sample(most, 0)
-        reading = read_texts(self.model, corpus)
+        reading = read_texts(self.model, corpus.relabelled(self.names), most, seed)
         self.calls += len(reading.ids)
         self._answers |= {corpus.texts[row]: output for row, output in zip(reading.rows, reading.ends, strict=True)}
         return reading
@@ -340,7 +366,7 @@ class Interview:
 
     def _decided(self, label: int) -> list[Fragment]:
         words = [word for word in self.strongest(label, 80) if word in self.graded and word not in _GRADED_BY][
-            : max(8, self.size(24))
+            : max(8, self.size(32))
         ]
         parts = []
         for word in words:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,12 +34,14 @@ _ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled w
 _GAP = 0.02  # between accuracies
 _MISCALIBRATED = 0.05  # between how sure it is and how often it is right
 _MISTAKES = 10  # that show what it confuses
+_RARE = 2  # times as many texts that the largest class has at least, if another is rare
 _LOOKED_AT, _SUSPECTS = 100, 6  # words of a class that may mislead; that are inserted into other texts
 _NAMED = 4  # of these, in a sentence
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
 _SOME_LABELS = 3  # that are likely wrong: fewer say nothing of the data
 _OFTEN = 12  # texts with a word that show what it does
 _FELT = 0.02  # change of a probability that a word makes at least, to be named
+_SHIFTED = 0.05  # change of a probability by words that say nothing, that matters
 _DOUBTED = 2.0  # log-odds against a label
 _FILLER = 20  # words that say nothing
 _MARKS = re.compile(r"[^\w\s]|_")
@@ -50,6 +52,14 @@ _NONSENSE = (
 _MADE_UP = ("blorvit", "zanquer", "tremuls", "quogglin", "vistrell")
 
 
+class Change(NamedTuple):
+    """A text before and after a word was added."""
+
+    before: str
+    text: str
+    word: str
+
+
 @dataclass(frozen=True)
 class Claim:
     """A sentence that follows from intervals, with its figure."""
@@ -57,8 +67,9 @@ class Claim:
     kind: str
     text: str
     figure: Estimate
-    examples: Sequence[str] = ()
+    examples: Sequence[str | Change] = ()
     link: str = ""  # a text or a word to look at, by default the first example
+    cases: int = 0  # that the figure rests on, if these are not all of the probe
 
 
 @dataclass(frozen=True)
@@ -89,18 +100,23 @@ def knows(talk: Interview, word: str) -> bool:
 
 
 def _for_all(
-    code: str, samples: Mapping[int, NDArray[Any]], least: float, cases: int, sentence: Callable[..., Claim]
+    code: str,
+    samples: Mapping[int, NDArray[Any]],
+    least: float,
+    cases: Mapping[int, Sequence[Any]],
+    sentence: Callable[..., Claim],
 ) -> ProbeResult:
     """Learned if the words of all asked classes move by more than `least`, not learned if those of one do not."""
 
     def claim(*estimates: Estimate) -> Claim | None:
         found = dict(zip(samples, estimates, strict=True))
         label = min(found, key=lambda at: found[at].value)
-        if all(each.low > least for each in found.values()):
-            return sentence(LEARNED, label, found[label])
-        return sentence(NOT_LEARNED, label, found[label]) if found[label].high < least else None
+        if found[label].high >= least and any(each.low <= least for each in found.values()):
+            return None
+        said = sentence(NOT_LEARNED if found[label].high < least else LEARNED, label, found[label])
+        return replace(said, cases=len(cases[label]))
 
-    return ProbeResult(code, tuple(samples.values()), claim, cases)
+    return ProbeResult(code, tuple(samples.values()), claim, 0)
 
 
 def negation(talk: Interview) -> Iterator[ProbeResult]:
@@ -111,10 +127,15 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
     samples = {label: _moved(talk, label, part, "not", -1) for label, part in every.items()}
 
     def sentence(kind: str, label: int, found: Estimate) -> Claim:
-        texts = [form.format(word) for word in _plain_words(talk, label) for form in ("it is not {}", "not {} at all")]
-        shares = talk.ask(texts)[:, label].reshape(-1, 2)
+        forms = ("it is {}{}", "{}{} at all")
+        texts = [
+            Change(form.format("", word), form.format("not ", word), "not")
+            for word in _plain_words(talk, label)
+            for form in forms
+        ]
+        shares = talk.ask([each.text for each in texts])[:, label].reshape(-1, len(forms))
         shown = shares if kind == NOT_LEARNED else 1 - shares
-        best = [texts[2 * at + int(row.argmax())] for at, row in enumerate(shown) if row.max() > 0.5]
+        best = [texts[len(forms) * at + int(row.argmax())] for at, row in enumerate(shown) if row.max() > 0.5]
         name, by = talk.name(label), abs(100 * found.value)
         if kind == LEARNED:
             text = f"“not” moves {name} words {by:.0f} points away from {name}"
@@ -124,10 +145,10 @@ def negation(talk: Interview) -> Iterator[ProbeResult]:
             where = "away from it" if found.value > 0 else f"further towards {name}"
             text = f"“not” before a {name} word moves it {by:.0f} points {where}"
         learned = "hardly learned" if kind == NOT_LEARNED and found.low > 0 else kind.replace("_", " ")
-        claim = f"It has {learned} negation: {'; '.join([*map(talk.shown, best[:1]), text])}"
+        claim = f"It has {learned} negation: {'; '.join([*(talk.shown(each.text) for each in best[:1]), text])}"
         return Claim(kind, claim, found, best[:2], "" if best else "not")
 
-    yield _for_all("negation", samples, RELEVANT, sum(map(len, every.values())), sentence)
+    yield _for_all("negation", samples, RELEVANT, every, sentence)
 
 
 def _plain_words(talk: Interview, label: int) -> list[str]:
@@ -156,10 +177,10 @@ def intensity(talk: Interview) -> Iterator[ProbeResult]:
         moved = talk.ask([each.text("very") for each in every[label]])[:, label] - [each.own for each in every[label]]
         shown = every[label][int(np.abs(moved - found.value).argmin())]
         does = "strengthens the word after it" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
-        examples = (shown.text("very"), shown.text())
-        return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples)
+        examples = (Change(shown.text(), shown.text("very"), "very"),)
+        return Claim(kind, f"“very” {does}", found, examples)
 
-    yield _for_all("intensity", samples, 0.02, sum(map(len, every.values())), sentence)
+    yield _for_all("intensity", samples, 0.02, every, sentence)
 
 
 def contrast(talk: Interview) -> Iterator[ProbeResult]:
@@ -179,9 +200,9 @@ def contrast(talk: Interview) -> Iterator[ProbeResult]:
         first, last = pairs[label][int(np.abs(samples[label] - found.value).argmin())]
         does = "makes what follows count for more" if kind == LEARNED else "does not make what follows count for more"
         examples = (f"{first} but {last}", f"{first} and {last}")
-        return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples)
+        return Claim(kind, f"“but” {does} than “and” does", found, examples)
 
-    yield _for_all("contrast", samples, 0.05, sum(map(len, pairs)), sentence)
+    yield _for_all("contrast", samples, 0.05, dict(enumerate(pairs)), sentence)
 
 
 def order(talk: Interview) -> Iterator[ProbeResult]:
@@ -247,7 +268,7 @@ def _flips(talk: Interview, texts: Sequence[str], changed: Sequence[str]) -> NDA
 
 def _pair(texts: Sequence[str], changed: Sequence[str], shown: NDArray[np.bool_]) -> tuple[tuple[str, ...], str]:
     """A text and its changed form, the shortest of those that show what is claimed, and the text to open."""
-    at = min(range(len(texts)), key=lambda each: (not shown[each], len(texts[each])))
+    at = min(range(len(texts)), key=lambda each: (not shown[each], texts[each] == changed[each], len(texts[each])))
     return (texts[at], changed[at]), changed[at]
 
 
@@ -280,7 +301,7 @@ def _harmless(talk: Interview, code: str, name: str, texts: list[str], changed: 
             text = f"{name[0].upper()}{name[1:]} changes {percent(found.value)} of its answers"
             return Claim(DANGEROUS, text, found, *_pair(texts, changed, flips))
         if found.high < _FLIPS:
-            text = f"{name[0].upper()}{name[1:]} changes hardly any answer ({percent(found.value)})"
+            text = f"{name[0].upper()}{name[1:]} changes hardly any answer"
             return Claim(LEARNED, text, found, *_pair(texts, changed, ~flips))
         return None
 
@@ -308,25 +329,27 @@ def fillers(talk: Interview) -> Iterator[ProbeResult]:
     if added == 0 or not texts:
         return  # all texts are as long as it reads
     about = f"words that say nothing count: {added} of them at the end, such as “{' '.join(talk.filler[:4])}”,"
-    yield _shift(talk, "length", about, texts, [f"{text} {talk.filled(added)}" for text in texts], 0.05)
+    longer = [Change(text, f"{text} {talk.filled(added)}", "") for text in texts]
+    yield _shift(talk, "length", about, longer)
     unknown = [word for word in _MADE_UP if word not in talk.wfa.encoder.vocabulary]
     changed = [_inserted(text, str(talk.rng.choice(unknown)), talk.rng) for text in texts]
-    yield _shift(talk, "unknown", "a word that it does not know", texts, changed, 0.05)
+    yield _shift(talk, "unknown", "a word that it does not know", changed)
 
 
-def _shift(talk: Interview, code: str, about: str, texts: list[str], changed: list[str], least: float) -> ProbeResult:
+def _shift(talk: Interview, code: str, about: str, changes: Sequence[Change]) -> ProbeResult:
     """By how much a change moves each class (of two classes, one is enough)."""
-    moved = talk.ask(changed) - talk.ask(texts)
+    moved = talk.ask([each.text for each in changes]) - talk.ask([each.before for each in changes])
 
     def claim(*found: Estimate) -> Claim | None:
         label = max(range(len(found)), key=lambda each: found[each].low)
-        if found[label].low < least:
+        if found[label].low < _SHIFTED:
             return None
-        at, by = int(moved[:, label].argmax()), 100 * found[label].value
+        most, by = changes[int(moved[:, label].argmax())], 100 * found[label].value
         text = f"{about[0].upper()}{about[1:]} move a text towards {talk.name(label)} by {by:.0f} points"
-        return Claim(DANGEROUS, text, found[label], (texts[at], changed[at]), changed[at])
+        examples = (most,) if most.word else (most.before, most.text)
+        return Claim(DANGEROUS, text, found[label], examples, most.text)
 
-    return ProbeResult(code, tuple(moved.T), claim, len(texts))
+    return ProbeResult(code, tuple(moved.T), claim, len(changes))
 
 
 def position(talk: Interview) -> Iterator[ProbeResult]:
@@ -424,9 +447,10 @@ def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[n
         sure.sort(key=lambda at: -found[at].value)
         pushes = ", ".join(f"“{visible(words[at])}” {points(found[at].value)}" for at in sure)
         text = f"Words that move it towards {talk.name(label)}: {pushes}"
-        return Claim(LEARNED, text, found[sure[0]], talk.shortest(words[sure[0]], 2), words[sure[0]])
+        first = sure[0]
+        return Claim(LEARNED, text, found[first], talk.shortest(words[first], 2), words[first], len(moved[first]))
 
-    return ProbeResult(f"words:{talk.names[label]}", tuple(moved), claim, sum(map(len, moved)))
+    return ProbeResult(f"words:{talk.names[label]}", tuple(moved), claim, 0)
 
 
 def _artefact(talk: Interview, word: str, label: int, moved: NDArray[np.float64]) -> ProbeResult:
@@ -478,10 +502,14 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
         share, surprise = talk.labels_with(words[quiet], label)
         if talk.labelled is not None and surprise <= _EXPECTED:
             return None  # by the labels it may well count for nothing
-        though = f" though {percent(share)} of the texts with it are {talk.name(label)}" if surprise > _EXPECTED else ""
+        though = (
+            f", though {percent(share)} of the {talk.labelled_texts} with it are {talk.name(label)}"
+            if surprise > _EXPECTED
+            else ""
+        )
         text = (
-            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}){though}, but “{words[loud]}” moves "
-            f"a text {100 * found[loud].value:.0f} points towards {talk.name(label)}"
+            f"“{words[loud]}” moves a text {100 * found[loud].value:.0f} points towards {talk.name(label)}, but "
+            f"“{words[quiet]}” counts for nothing{though}"
         )
         texts = []
         if (known := talk.answered) is not None:
@@ -489,9 +517,9 @@ def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDAr
             wrong, right = own.kept(~own.right), own.kept(own.right)
             shown = wrong.matching(talk.pattern(words[quiet])), right.matching(talk.pattern(words[loud]))
             texts = [text for each in shown for text in each.shortest[:1]]
-        return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet])
+        return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet], len(moved[quiet]))
 
-    return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
+    return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, 0)
 
 
 def accuracy(talk: Interview) -> Iterator[ProbeResult]:
@@ -545,21 +573,35 @@ def calibration(talk: Interview) -> Iterator[ProbeResult]:
 
 
 def confusion(talk: Interview) -> Iterator[ProbeResult]:
-    """The class that is most often taken for another one."""
-    if talk.answered is None or (~talk.answered.right).sum() < _MISTAKES:
-        return
-    own, classes = talk.answered, len(talk.names)
-    table = np.bincount(own.truth * classes + own.answers, minlength=classes**2).reshape(classes, classes)
-    np.fill_diagonal(table, 0)
-    label, other = (int(at) for at in np.unravel_index(int(table.argmax()), table.shape))
-    of_class = own.kept(own.truth == label)
-    taken = of_class.answers == other
+    """Which classes does it miss more often than the others, and what does it take their texts for?"""
+    if talk.answered is not None and (~talk.answered.right).sum() >= _MISTAKES:
+        trained = talk.seen if talk.seen is not None and talk.seen.labels is not None else talk.new
+        counts = np.bincount(trained.labels_in(talk.names), minlength=len(talk.names))
+        for label, count in enumerate(counts.tolist()):
+            detected = len(talk.names) == 2 and talk.opinions == [label]
+            code = "rare" if _RARE * count <= counts.max() else "missed" if detected else "confusion"
+            yield _missed(talk, f"{code}:{talk.names[label]}", talk.answered, label)
+
+
+def _missed(talk: Interview, code: str, every: Answered, label: int) -> ProbeResult:
+    """How often it misses one class."""
+    own, usual = every.kept(every.truth == label), float((~every.right).mean())
+    more = RELEVANT if len(talk.names) > 2 else 0
+    taken = np.bincount(own.answers[~own.right], minlength=len(talk.names))
 
     def claim(found: Estimate) -> Claim | None:
-        text = f"It takes {percent(found.value)} of the “{talk.name(label)}” texts for “{talk.name(other)}”"
-        return Claim(NOT_LEARNED, text, found, of_class.kept(taken).surest[:2]) if found.low > RELEVANT else None
+        if found.low <= RELEVANT or found.value <= usual + more:
+            return None
+        first, second = np.argsort(-taken, kind="stable")[:2]
+        shares = [f"{percent(taken[at] / len(own.texts))} for “{talk.name(at)}”" for at in (first, second) if taken[at]]
+        text = f"It misses {percent(found.value)} of the “{talk.name(label)}” texts"
+        if len(talk.names) > 2:
+            text += f" ({percent(usual)} of all): it takes {' and '.join(shares)}"
+        else:
+            text += f": it takes them for “{talk.name(first)}”"
+        return Claim(NOT_LEARNED, text, found, own.kept(own.answers == first).surest[:2])
 
-    yield ProbeResult("confusion", (taken,), claim, len(taken), SHARE, classes * (classes - 1))
+    return ProbeResult(code, (~own.right,), claim, len(own.texts), SHARE)
 
 
 def misleading(talk: Interview) -> Iterator[ProbeResult]:
@@ -598,8 +640,8 @@ def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
     usual: of texts of other classes, the share that is taken for the class
     """
     changed = [[_inserted(text, each.word, talk.rng) for text in texts] for each in suspects]
-    flips = [talk.ask(each).argmax(1) == label for each in changed]
-    taken = [each.texts.kept(each.texts.answers == label).shortest for each in suspects]
+    flips = [talk.ask([one.text for one in each]).argmax(1) == label for each in changed]
+    taken = [int((each.texts.answers == label).sum()) for each in suspects]
 
     def claim(*found: Estimate) -> Claim | None:
         both = zip(found[: len(suspects)], found[len(suspects) :], range(len(suspects)), strict=True)
@@ -610,21 +652,26 @@ def _misleads(talk: Interview, label: int, texts: list[str], suspects: list[_Sus
         name, words = talk.name(label), {at: visible(suspects[at].word) for _, at in sure}
         first, *more = [f"“{words[at]}” {percent(share.value)}" for share, at in sure]
         turned = ", ".join([f"{first} of them", *more])
-        real = ", ".join(f"{len(taken[at])} of {len(suspects[at].texts.texts)} with “{words[at]}”" for _, at in sure)
+        real = ", ".join(f"{taken[at]} of {len(suspects[at].texts.texts)} with “{words[at]}”" for _, at in sure)
         others = f"{talk.name(1 - label)} texts" if len(talk.names) == 2 else "other texts"
         name = name if len(talk.names) == 2 else f"“{name}”"
-        text = f"One added word turns {others} into {name}: {turned}; of real ones, it takes {real} for {name}"
-        return Claim(DANGEROUS, text, sure[0][0], [taken[at][0] for _, at in sure[:2]], suspects[sure[0][1]].word)
+        text = (
+            f"One added word turns {others} into {name}: {turned}; of real {talk.labelled_texts}, it takes {real} for "
+            f"{name}"
+        )
+        turns = [[one for one, flipped in zip(changed[at], flips[at], strict=True) if flipped] for _, at in sure[:2]]
+        shown = [min(each, key=lambda one: (len(one.text), one.text)) for each in turns]
+        return Claim(DANGEROUS, text, sure[0][0], shown, suspects[sure[0][1]].word)
 
     samples = (*flips, *(each.texts.answers == label for each in suspects))
     tests = 2 * _LOOKED_AT * len(talk.classes)
     return ProbeResult(f"misleading:{talk.names[label]}", samples, claim, len(texts), SHARE, tests)
 
 
-def _inserted(text: str, word: str, rng: np.random.Generator) -> str:
+def _inserted(text: str, word: str, rng: np.random.Generator) -> Change:
     words = text.split()
     at = int(rng.integers(len(words) + 1))
-    return " ".join([*words[:at], word, *words[at:]])
+    return Change(text, " ".join([*words[:at], word, *words[at:]]), word)
 
 
 def labels(talk: Interview) -> Iterator[ProbeResult]:

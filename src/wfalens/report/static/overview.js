@@ -263,33 +263,55 @@ function provenance(data) {
   );
 }
 
+// What the network says of an example.
+const said = (names, { output, class: label, truth }) => [
+  names.includes(label) ? lens.className(names, names.indexOf(label)) : lens.word(label),
+  ` ${lens.percent(Math.max(...output))}`,
+  truth ? ` (label: ${lens.visible(truth)})` : '',
+];
+
+// A piece of advice; a command in it can be copied.
+const advised = (advice) => {
+  const at = advice.indexOf('wfalens ');
+  return h(
+    'div',
+    { class: 'case' },
+    at < 0 ? advice : [advice.slice(0, at), h('code', null, lens.visible(advice.slice(at)))],
+  );
+};
+
 // A claim with its figure and its examples; every example opens in Sentence.
-const claim = (names, { claim: text, low, high, unit, n, examples }) =>
+const claim = (names, { claim: text, figure, low, high, unit, n, examples, advice }) =>
   h(
     'li',
     null,
     lens.word(text),
-    h('small', { class: 'rest' }, low === high ? '' : ` (95 %: ${span(low, high, unit)}; ${lens.plural(n, 'case')})`),
+    h(
+      'small',
+      { class: 'rest' },
+      low === high ? '' : ` (${measured(figure, unit)}; 95 %: ${span(low, high, unit)}; ${lens.plural(n, 'case')})`,
+    ),
     examples
       .slice(0, 2)
-      .map(({ text: shown, output, class: label, truth }) =>
+      .map((each) =>
         h(
           'div',
           { class: 'case' },
           '\u201c',
-          lens.textLink(shown, lens.cut(shown, 100)),
-          '\u201d \u2192 ',
-          names.includes(label) ? lens.className(names, names.indexOf(label)) : lens.word(label),
-          ` ${lens.percent(Math.max(...output))}`,
-          truth ? ` (label: ${lens.visible(truth)})` : '',
+          lens.textLink(each.text, lens.cut(each.text, 100)),
+          '\u201d: ',
+          each.before && [said(names, each.before), ` \u2192 with \u201c${lens.visible(each.added)}\u201d `],
+          said(names, each),
         ),
       ),
+    advice && advised(advice),
   );
+const measured = (value, unit) => (unit === 'share' ? lens.percent(value) : lens.points(value));
 const span = (low, high, unit) =>
   unit === 'share'
     ? `${(100 * low).toFixed(0)} to ${lens.percent(high)}`
-    : `${lens.asPoints(low)} to ${lens.points(high)}`;
-const MISTAKES = ['accuracy', 'calibration', 'confusion', 'labels']; // findings about what it gets wrong
+    : `${lens.asPoints(low)} to ${lens.asPoints(high)}`;
+const MISTAKES = ['rare', 'missed', 'accuracy', 'calibration', 'confusion', 'labels']; // findings about what it gets wrong
 const about = ({ code }) => code.split(':')[0];
 const claims = (names, chosen) =>
   chosen.length

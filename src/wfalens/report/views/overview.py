@@ -81,10 +81,9 @@ def fidelity(study: Study, texts: int | None = None) -> dict[str, Any]:
 
 def _arguments(study: Study) -> str:
     """What a command about this automaton takes; a file that is not known has a name in capitals."""
-    files = {"automaton": study.name, "model": "MODEL"}
-    files |= {} if study.corpus is None else {"corpus": study.corpus.name}
-    named = {name: shlex.quote(file) for name, file in (files | dict(study.files)).items()}
-    return " ".join([named.pop("automaton"), *(f"--{name} {file}" for name, file in named.items())])
+    named = {name: shlex.quote(file) for name, file in ({"model": "MODEL"} | study.named_files).items()}
+    options = [f"--{name} {named[name]}" for name in ("model", "corpus") if name in named]
+    return " ".join([named["automaton"], *options])
 
 
 def _next_steps(given: str) -> list[list[str]]:
