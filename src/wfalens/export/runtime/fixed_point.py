@@ -75,7 +75,10 @@ class Tables:
         return sum(array.nbytes for array in self.for_c().arrays.values())
 
     def for_c(self) -> Tables:
-        """As C reads them: small matrices in blocks, as runtime.c describes them."""
+        """As C reads them: small matrices in blocks, and links in pairs, as runtime.c describes them."""
+        if self.numbers["linear"]:
+            by_class = self.arrays["final"].reshape(self.numbers["states"], -1).T.ravel()
+            return replace(self, arrays=self.arrays | {"links": self._links_in_pairs(), "final": by_class})
         if not self.numbers["blocks"]:
             return self
         final = self.arrays["final"].reshape(self.numbers["states"], -1) // _FINAL_UNIT
@@ -89,6 +92,14 @@ class Tables:
         }
         rows = dict.fromkeys(("row_sizes", "matrix_starts", "targets"), np.zeros(0, np.uint8))
         return replace(self, arrays=self.arrays | rows | made)
+
+    def _links_in_pairs(self) -> NDArray[np.integer[Any]]:
+        m, found, left = self.numbers["width"], [np.zeros(0, np.int16)], self.arrays["links"]
+        for inputs in range(m, self.numbers["states"] - 1, m):
+            block, left = left[: m * inputs].reshape(m, inputs), left[m * inputs :]
+            padded = np.pad(block, ((0, -m % _SIDE), (0, inputs % 2)))
+            found.append(padded.reshape(len(padded), -1, 2).swapaxes(0, 1).ravel())
+        return np.concatenate(found)
 
     def matrices(self) -> NDArray[np.int64]:
         """Of a stochastic kind: the whole weights of all entries; (entries, n, n)"""
@@ -353,6 +364,7 @@ class _LinearTables:
             "link_bits": self._link_bits,
             "read_shift": 0 if wide else 15,  # of a state before products with links, whose sums then have 31 bits
             "gate_bits": scales.gate_bits,
+            "short_steps": int(self._bits == BITS[0]),  # steps of 16 bits
             "logit_bits": logit_bits,
             "state_one": _LINEAR_ONE,
             "lossy": 0,

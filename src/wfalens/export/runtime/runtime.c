@@ -615,16 +615,66 @@ size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room
   return count;
 }
 
+/* --- products of states and weights, both of 16 bits */
+
+#define SIDE 16 /* columns of weights that stand together, those of two rows side by side */
+#if VECTORS
+#ifdef __AVX2__
+#define PUT_SIDE(to, packed) _mm256_storeu_si256((__m256i *)(void *)(to), packed)
+#define PACKED(low, high) _mm256_blend_epi16(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 8), 0xAA)
+#else
+#define PUT_SIDE(to, packed) _mm_storeu_si128((__m128i *)(void *)(to), packed)
+#define PACKED(low, high) _mm_or_si128(_mm_srli_epi32(low, 8), _mm_and_si128(_mm_slli_epi32(high, 8), _mm_set1_epi32(-65536)))
+#endif
+#ifdef __AVX512VNNI__
+typedef __m512i lanes;
+#define LANES 16 /* columns */
+#define LOAD(from) _mm512_loadu_si512(from)
+#define SPREAD(two) _mm512_set1_epi32(two)
+#define ADD(one, two) _mm512_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) add_products_of(sum, pair, weights)
+/* as _mm512_dpwssd_epi32, around which GCC 12 copies sums from register to register */
+static inline lanes add_products_of(lanes sum, lanes pair, lanes weights) {
+  __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(pair), "vm"(weights));
+  return sum;
+}
+#define NOTHING _mm512_setzero_si512()
+#define PUT(to, sums) _mm512_storeu_si512(to, sums)
+#define SIDE_BY_SIDE(sums, at) PACKED(_mm512_castsi512_si256((sums)[at]), _mm512_extracti64x4_epi64((sums)[at], 1))
+#elif defined(__AVX2__)
+typedef __m256i lanes;
+#define LANES 8
+#define LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define SPREAD(two) _mm256_set1_epi32(two)
+#define ADD(one, two) _mm256_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm256_madd_epi16(pair, weights))
+#define NOTHING _mm256_setzero_si256()
+#define PUT(to, sums) _mm256_storeu_si256((__m256i *)(void *)(to), sums)
+#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 1])
+#else
+typedef __m128i lanes;
+#define LANES 4
+#define LOAD(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
+#define SPREAD(two) _mm_set1_epi32(two)
+#define ADD(one, two) _mm_add_epi32(one, two)
+#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm_madd_epi16(pair, weights))
+#define NOTHING _mm_setzero_si128()
+#define PUT(to, sums) _mm_storeu_si128((__m128i *)(void *)(to), sums)
+#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 2])
+#endif
+#define KEEP(vector) __asm__("" : "+x"(vector)) /* compilers would make one long chain of sums, or load it again */
+#endif
+
 #if !WFA_LINEAR
 /* --- stochastic kinds: a distribution of whole numbers that sum to WFA_STATE_ONE */
 
 #define CHANGE_ONE_BITS 0
+#define FINAL(i, c) wfa_final[(i) * WFA_CLASSES + (c)]
 #define COLUMN_FACTOR 1
 #if WFA_BLOCKS
 /* Small matrices of 8 bits stand as blocks of 16 columns. Of every 16 states, i and i + 8 stand side by side. What rounding
    takes of a state goes to state 0 with the next word: column 0 holds what it lacks to WFA_ROW_ONE. */
 typedef int16_t state_number;
-#define SIDE 16
 #define SIDES ((WFA_STATES + SIDE - 1) / SIDE)
 #define ROOM (SIDES * SIDE)
 #define LAST_SIDE (WFA_STATES - SIDE * (SIDES - 1))
@@ -680,42 +730,6 @@ static uint32_t weight_of(size_t entry, size_t i, size_t j) {
 #endif
 
 #if WFA_BLOCKS && VECTORS
-#ifdef __AVX2__
-#define PACKED(low, high) _mm256_blend_epi16(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 8), 0xAA)
-#define STORE(to, packed) _mm256_storeu_si256((__m256i *)(void *)(to), packed)
-#else
-#define PACKED(low, high) _mm_or_si128(_mm_srli_epi32(low, 8), _mm_and_si128(_mm_slli_epi32(high, 8), _mm_set1_epi32(-65536)))
-#define STORE(to, packed) _mm_storeu_si128((__m128i *)(void *)(to), packed)
-#endif
-#ifdef __AVX512VNNI__
-typedef __m512i lanes;
-#define LANES 16 /* columns */
-#define LOAD(from) _mm512_loadu_si512(from)
-#define SPREAD(two) _mm512_set1_epi32(two)
-#define ADD(one, two) _mm512_add_epi32(one, two)
-#define ADD_PRODUCTS(sum, pair, weights) _mm512_dpwssd_epi32(sum, pair, weights)
-#define NOTHING _mm512_setzero_si512()
-#define SIDE_BY_SIDE(sums, at) PACKED(_mm512_castsi512_si256((sums)[at]), _mm512_extracti64x4_epi64((sums)[at], 1))
-#elif defined(__AVX2__)
-typedef __m256i lanes;
-#define LANES 8
-#define LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
-#define SPREAD(two) _mm256_set1_epi32(two)
-#define ADD(one, two) _mm256_add_epi32(one, two)
-#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm256_madd_epi16(pair, weights))
-#define NOTHING _mm256_setzero_si256()
-#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 1])
-#else
-typedef __m128i lanes;
-#define LANES 4
-#define LOAD(from) _mm_loadu_si128((const __m128i *)(const void *)(from))
-#define SPREAD(two) _mm_set1_epi32(two)
-#define ADD(one, two) _mm_add_epi32(one, two)
-#define ADD_PRODUCTS(sum, pair, weights) ADD(sum, _mm_madd_epi16(pair, weights))
-#define NOTHING _mm_setzero_si128()
-#define SIDE_BY_SIDE(sums, at) PACKED((sums)[at], (sums)[(at) + 2])
-#endif
-#define KEEP(vector) __asm__("" : "+x"(vector)) /* compilers would make one long chain of sums */
 #define AT_ONCE (SIDE / LANES > 1 ? SIDE / LANES / 2 : 1) /* vectors of sums of the first half of a side */
 
 /* Adds d*weights to the sums, in two parts that do not wait for each other. Rows of weights have `columns` pairs. */
@@ -746,7 +760,7 @@ static void step(const state_number *d, size_t entry, state_number *after) {
   add_products(d, pairs_of(entry), ROOM, sums, ROOM / LANES);
   UNROLLED for (side = 0; side < SIDES; side++)
     UNROLLED for (k = 0; k < AT_ONCE; k++)
-      STORE(after + side * SIDE + k * SIDE / AT_ONCE, SIDE_BY_SIDE(sums, side * (SIDE / LANES) + k));
+      PUT_SIDE(after + side * SIDE + k * SIDE / AT_ONCE, SIDE_BY_SIDE(sums, side * (SIDE / LANES) + k));
 }
 #else
 /* d -> d*E */
@@ -840,14 +854,24 @@ typedef int32_t state_number;
 #define ROOM WFA_STATES
 #define PLACE(i) (i)
 #define CHANGE_ONE_BITS 6
+#define FINAL(i, c) wfa_final[(c) * WFA_STATES + (i)]
 #define COLUMN_FACTOR 16
 #define COLUMN_AT(i, c) ((c) * WFA_STATES + (i))
 #define NUMBERS (WFA_STATES - 1) /* the last state is always WFA_STATE_ONE */
 #define HALF (WFA_TURNS * (WFA_WIDTH / 2)) /* pairs of the first layer that turn */
 #define ONE_BITS 22
+#define READ_AT_ONCE 4 /* texts */
+
+#if WFA_SHORT_STEPS
+typedef int16_t step_number;
+#define STEP_BITS 7 /* that they lack */
+#else
+typedef int32_t step_number;
+#define STEP_BITS 0
+#endif
 
 typedef struct {
-  int32_t d[NUMBERS], s[NUMBERS], b[NUMBERS];
+  step_number d[NUMBERS], s[NUMBERS], b[NUMBERS];
 } parts;
 
 /* numbers beyond `most` are cut there, so that none can leave 53 bits */
@@ -894,23 +918,32 @@ static int64_t described(size_t entry, size_t column) {
   return cut(value, INT32_MAX);
 }
 
+/* without the last bits, to the nearest */
+static step_number rounded(int64_t value) {
+  return (step_number)(STEP_BITS ? cut(shifted(value + (1 << STEP_BITS >> 1), STEP_BITS), INT16_MAX) : value);
+}
+
 static void make_parts(size_t entry, parts *made) {
   size_t j;
   for (j = 0; j < NUMBERS; j++) {
     int64_t sigma = sigmoid(described(entry, j));
-    made->d[j] = (int32_t)shifted(WFA_DECAY * (WFA_TURNS ? 2 * sigma - ONE : sigma), ONE_BITS);
-    made->s[j] = j < WFA_WIDTH ? 0 : (int32_t)cut(described(entry, NUMBERS + j - WFA_WIDTH), ONE);
-    made->b[j] = (int32_t)described(entry, 2 * NUMBERS - WFA_WIDTH + j);
+    made->d[j] = rounded(shifted(WFA_DECAY * (WFA_TURNS ? 2 * sigma - ONE : sigma), ONE_BITS));
+    made->s[j] = j < WFA_WIDTH ? 0 : rounded(cut(described(entry, NUMBERS + j - WFA_WIDTH), ONE));
+    made->b[j] = rounded(described(entry, 2 * NUMBERS - WFA_WIDTH + j));
   }
 #if HALF
   for (j = 0; j < HALF; j++) {
     int64_t radius = shifted(WFA_DECAY * sigmoid(described(entry, j)), ONE_BITS), angle = described(entry, HALF + j);
-    made->d[j] = made->d[HALF + j] = (int32_t)shifted(radius * sine(angle + ONE / 4), ONE_BITS);
-    made->s[HALF + j] = (int32_t)shifted(radius * sine(angle), ONE_BITS);
-    made->s[j] = -made->s[HALF + j];
+    made->d[j] = made->d[HALF + j] = rounded(shifted(radius * sine(angle + ONE / 4), ONE_BITS));
+    made->s[HALF + j] = rounded(shifted(radius * sine(angle), ONE_BITS));
+    made->s[j] = (step_number)-made->s[HALF + j];
   }
 #endif
 }
+
+/* the numbers of a step in parts of ONE */
+static int64_t kept_of(const parts *word, size_t j) { return (int64_t)word->d[j] * (1 << STEP_BITS); }
+static int64_t gate_of(const parts *word, size_t j) { return (int64_t)word->s[j] * (1 << STEP_BITS); }
 
 static const parts *prepared;
 static size_t prepared_count;
@@ -931,33 +964,171 @@ static const parts *parts_of(size_t entry, parts *made) {
   return made;
 }
 
-static void step(const state_number *x, size_t entry, state_number *after) {
-  parts made;
-  const parts *word = parts_of(entry, &made);
-  int32_t read[NUMBERS] = {0};
-  size_t j;
-#if HALF
-  for (j = 0; j < 2 * HALF; j++) read[j] = x[partner(j)];
-#endif
 #if NUMBERS > WFA_WIDTH
-  {
-    wfa_short states[NUMBERS];
+#define COLUMNS ((WFA_WIDTH + SIDE - 1) / SIDE * SIDE) /* of links to a layer; those of two states stand side by side */
+#define LINKS_TO(layer) (((layer) + 1) / 2 * COLUMNS * 2)
+#define LINK(link, i, j) (link)[((i) / 2 * COLUMNS + (j)) * 2 + (i) % 2]
+#else
+#define COLUMNS 0
+#endif
+#if WFA_LINK_BITS == WFA_READ_SHIFT
+#define READ_OF(sum) (sum)
+#elif WFA_LINK_BITS > WFA_READ_SHIFT
+#define READ_OF(sum) shifted(sum, WFA_LINK_BITS - WFA_READ_SHIFT)
+#else
+#define READ_OF(sum) ((int64_t)(sum) * ((int64_t)1 << (WFA_READ_SHIFT - WFA_LINK_BITS)))
+#endif
+#define QUICK_LINKS (VECTORS && WFA_READ_SHIFT && COLUMNS)
+
+/* what is read of a state: of the partner in the first layer, of all earlier layers in others */
+typedef struct {
+  wfa_short states[NUMBERS + 1]; /* without their last bits; the last one fills up a pair */
+  int32_t read[NUMBERS + COLUMNS];
+} reads;
+
+static void start_reads(const state_number *x, reads *found) {
+  size_t i;
+  for (i = 0; i < WFA_WIDTH; i++) found->read[i] = 0;
+#if HALF
+  for (i = 0; i < HALF; i++) {
+    found->read[i] = x[i + HALF];
+    found->read[i + HALF] = x[i];
+  }
+#endif
+  for (i = 0; i < NUMBERS; i++)
+    found->states[i] = (wfa_short)(-1 >> 1 == -1 || x[i] >= 0 ? x[i] >> WFA_READ_SHIFT : ~(~x[i] >> WFA_READ_SHIFT));
+  found->states[NUMBERS] = 0;
+}
+
+#if QUICK_LINKS
+#define BESIDE (COLUMNS / LANES % 2 ? 1 : 2)
+
+/* What texts read of earlier layers: what is loaded of the links serves them all. */
+static inline void read_links(reads *texts, const size_t count) {
+  const wfa_link *link = wfa_links;
+  size_t layer, c, pair, k, t;
+  for (layer = WFA_WIDTH; layer < NUMBERS; link += LINKS_TO(layer), layer += WFA_WIDTH) {
+    for (c = 0; c < COLUMNS; c += BESIDE * LANES) {
+      lanes sums[READ_AT_ONCE][BESIDE];
+      UNROLLED for (t = 0; t < READ_AT_ONCE; t++)
+        UNROLLED for (k = 0; k < BESIDE; k++) sums[t][k] = NOTHING;
+      for (pair = 0; pair < (layer + 1) / 2; pair++) {
+        lanes weights[BESIDE];
+        UNROLLED for (k = 0; k < BESIDE; k++) {
+          weights[k] = LOAD(link + (pair * COLUMNS + c + k * LANES) * 2);
+          KEEP(weights[k]);
+        }
+        UNROLLED for (t = 0; t < count; t++) {
+          int32_t two;
+          memcpy(&two, texts[t].states + 2 * pair, sizeof two);
+          UNROLLED for (k = 0; k < BESIDE; k++) sums[t][k] = ADD_PRODUCTS(sums[t][k], SPREAD(two), weights[k]);
+        }
+      }
+      UNROLLED for (t = 0; t < count; t++)
+        UNROLLED for (k = 0; k < BESIDE; k++) PUT(texts[t].read + layer + c + k * LANES, sums[t][k]);
+    }
+    for (t = 0; t < count; t++)
+      for (k = layer; k < layer + WFA_WIDTH; k++) texts[t].read[k] = (int32_t)READ_OF(texts[t].read[k]);
+  }
+}
+#elif COLUMNS
+static void read_links(reads *texts, size_t count) {
+  size_t layer, i, j;
+  for (; count--; texts++) {
     const wfa_link *link = wfa_links;
-    size_t i, layer;
-    for (i = 0; i < NUMBERS; i++) states[i] = (wfa_short)shifted(x[i], WFA_READ_SHIFT);
-    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH)
-      for (j = layer; j < layer + WFA_WIDTH; j++, link += layer) {
+    for (layer = WFA_WIDTH; layer < NUMBERS; link += LINKS_TO(layer), layer += WFA_WIDTH)
+      for (j = 0; j < WFA_WIDTH; j++) {
         wfa_sum sum = 0;
-        for (i = 0; i < layer; i++) sum += (wfa_sum)states[i] * link[i];
-        read[j] = (int32_t)shifted((int64_t)sum * ((int64_t)1 << WFA_READ_SHIFT), WFA_LINK_BITS);
+        for (i = 0; i < layer; i++) sum += (wfa_sum)texts->states[i] * LINK(link, i, j);
+        texts->read[layer + j] = (int32_t)READ_OF(sum);
       }
   }
+}
 #endif
-  for (j = 0; j < NUMBERS; j++) {
-    int64_t gated = shifted((int64_t)read[j] * word->s[j], j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
-    after[j] = (int32_t)cut(shifted((int64_t)x[j] * word->d[j], ONE_BITS) + gated + (int64_t)word->b[j] * 256, WFA_STATE_ONE - 1);
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#define HALF_LANES(vector) _mm512_srli_epi64(vector, 32)
+#if WFA_WIDTH % 16 == 0 /* what was stored with a mask waits longer before it is loaded */
+#define NUMBERS_AT(kept, from) _mm512_loadu_si512(from)
+#define SHORT_AT(kept, from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define PUT_NUMBERS(to, kept, numbers) _mm512_storeu_si512(to, numbers)
+#else
+#define NUMBERS_AT(kept, from) _mm512_maskz_loadu_epi32(kept, from)
+#define SHORT_AT(kept, from) _mm256_maskz_loadu_epi16(kept, from)
+#define PUT_NUMBERS(to, kept, numbers) _mm512_mask_storeu_epi32(to, kept, numbers)
+#endif
+#if WFA_SHORT_STEPS
+#define STEPS_AT(kept, from) _mm512_cvtepi16_epi32(SHORT_AT(kept, from))
+#else
+#define STEPS_AT(kept, from) NUMBERS_AT(kept, from)
+#endif
+#define PRODUCTS(one, two, bits) _mm512_srai_epi64(_mm512_mul_epi32(one, two), bits)
+
+/* the numbers of some lanes: x*d + gate*s + b */
+static inline __m512i sums_of(__m512i x, __m512i d, __m512i gate, __m512i s, __m512i b, unsigned gate_bits) {
+  const __m512i most = _mm512_set1_epi64(WFA_STATE_ONE - 1), least = _mm512_set1_epi64(1 - WFA_STATE_ONE);
+  const __m512i sum = _mm512_add_epi64(_mm512_add_epi64(PRODUCTS(x, d, ONE_BITS - STEP_BITS), PRODUCTS(gate, s, gate_bits)), b);
+  return _mm512_max_epi64(least, _mm512_min_epi64(most, sum));
+}
+
+static void finish_step(state_number *x, const reads *found, const parts *word) {
+  size_t j, some;
+  for (j = 0; j < NUMBERS; j += some) {
+    const size_t end = j < WFA_WIDTH ? WFA_WIDTH : NUMBERS;
+    const unsigned gate_bits = j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS;
+    some = end - j < 16 ? end - j : 16;
+    {
+      const __mmask16 kept = (__mmask16)(0xFFFFu >> (16 - some));
+      const __m512i old = NUMBERS_AT(kept, x + j), gate = NUMBERS_AT(kept, found->read + j);
+      const __m512i d = STEPS_AT(kept, word->d + j), b = STEPS_AT(kept, word->b + j);
+      const __m512i s = _mm512_slli_epi32(STEPS_AT(kept, word->s + j), STEP_BITS);
+      const __m512i low = sums_of(old, d, gate, s, _mm512_srai_epi64(_mm512_slli_epi64(b, 32), 24 - STEP_BITS), gate_bits);
+      const __m512i high = sums_of(HALF_LANES(old), HALF_LANES(d), HALF_LANES(gate), HALF_LANES(s),
+                                   _mm512_slli_epi64(_mm512_srai_epi64(b, 32), 8 + STEP_BITS), gate_bits);
+      (void)kept;
+      PUT_NUMBERS(x + j, kept, _mm512_mask_blend_epi32(0xAAAA, low, _mm512_slli_epi64(high, 32)));
+    }
   }
-  after[NUMBERS] = x[NUMBERS];
+}
+#else
+static void finish_step(state_number *x, const reads *found, const parts *word) {
+  size_t j;
+  for (j = 0; j < NUMBERS; j++) {
+    const int64_t gated = shifted(found->read[j] * gate_of(word, j), j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS);
+    const int64_t added = (int64_t)word->b[j] * (1 << (STEP_BITS + 8));
+    x[j] = (int32_t)cut(shifted(x[j] * kept_of(word, j), ONE_BITS) + gated + added, WFA_STATE_ONE - 1);
+  }
+}
+#endif
+
+/* has what a word needs brought into the cache */
+static inline void fetch(size_t entry) {
+#if VECTORS
+  size_t at;
+  if (entry < prepared_count)
+    for (at = 0; at < sizeof(parts); at += 64) _mm_prefetch((const char *)(prepared + entry) + at, _MM_HINT_T0);
+#else
+  (void)entry;
+#endif
+}
+
+/* Texts, at most READ_AT_ONCE, read a word each. */
+static inline void steps(state_number *const *x, const size_t *entries, const size_t count) {
+  reads found[READ_AT_ONCE];
+  size_t t;
+  for (t = 0; t < count; t++) start_reads(x[t], found + t);
+#if COLUMNS
+  read_links(found, count);
+#endif
+  for (t = 0; t < count; t++) {
+    parts made;
+    finish_step(x[t], found + t, parts_of(entries[t], &made));
+  }
+}
+
+static void step(const state_number *x, size_t entry, state_number *after) {
+  if (after != x) memcpy(after, x, WFA_STATES * sizeof *x);
+  steps(&after, &entry, 1);
 }
 
 /* what a change of the state before the word does to column*(state after it) */
@@ -965,21 +1136,21 @@ static void back_column(const int32_t *column, const parts *word, int32_t *befor
   int64_t gated[NUMBERS], sums[NUMBERS];
   size_t i;
   for (i = 0; i < NUMBERS; i++)
-    gated[i] = cut(shifted((int64_t)word->s[i] * column[i], i < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS), (int64_t)1 << 26);
-  for (i = 0; i < NUMBERS; i++) sums[i] = shifted((int64_t)column[i] * word->d[i], ONE_BITS);
+    gated[i] = cut(shifted(gate_of(word, i) * column[i], i < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS), (int64_t)1 << 26);
+  for (i = 0; i < NUMBERS; i++) sums[i] = shifted(column[i] * kept_of(word, i), ONE_BITS);
 #if HALF
   for (i = 0; i < 2 * HALF; i++) sums[i] += gated[partner(i)];
 #endif
-#if NUMBERS > WFA_WIDTH
+#if COLUMNS
   {
     const wfa_link *link = wfa_links;
     size_t j, layer;
-    for (layer = WFA_WIDTH; layer < NUMBERS; layer += WFA_WIDTH) {
-      int64_t linked[NUMBERS] = {0};
-      for (j = layer; j < layer + WFA_WIDTH; j++, link += layer)
-        for (i = 0; i < layer; i++) linked[i] += link[i] * gated[j];
-      for (i = 0; i < layer; i++) sums[i] += shifted(linked[i], WFA_LINK_BITS);
-    }
+    for (layer = WFA_WIDTH; layer < NUMBERS; link += LINKS_TO(layer), layer += WFA_WIDTH)
+      for (i = 0; i < layer; i++) {
+        int64_t linked = 0;
+        for (j = 0; j < WFA_WIDTH; j++) linked += LINK(link, i, j) * gated[layer + j];
+        sums[i] += shifted(linked, WFA_LINK_BITS);
+      }
   }
 #endif
   for (i = 0; i < NUMBERS; i++) before[i] = (int32_t)cut(sums[i], (int64_t)1 << 27);
@@ -1007,8 +1178,8 @@ static int read_out(const state_number *x, uint32_t *probabilities) {
   int64_t sums[WFA_CLASSES] = {0}, shares[WFA_CLASSES], all = 0;
   size_t i, c;
   int best = 0;
-  for (i = 0; i < WFA_STATES; i++)
-    for (c = 0; c < WFA_CLASSES; c++) sums[c] += (int64_t)x[i] * wfa_final[i * WFA_CLASSES + c];
+  for (c = 0; c < WFA_CLASSES; c++)
+    for (i = 0; i < WFA_STATES; i++) sums[c] += (int64_t)x[i] * wfa_final[c * WFA_STATES + i];
   for (c = 1; c < WFA_CLASSES; c++)
     if (sums[c] > sums[best]) best = (int)c;
   for (c = 0; c < WFA_CLASSES; c++) {
@@ -1023,7 +1194,7 @@ static int read_out(const state_number *x, uint32_t *probabilities) {
 
 /* --- predictions */
 
-#define IN_PLACE (WFA_BLOCKS && VECTORS) /* a step may write where it reads */
+#define IN_PLACE (WFA_LINEAR || (WFA_BLOCKS && VECTORS)) /* a step may write where it reads */
 
 /* what was read of a text */
 typedef struct {
@@ -1117,8 +1288,22 @@ static void read_together(const uint16_t *entries, const size_t *starts, const u
     if (lengths[k] < shortest) shortest = lengths[k];
     start(&texts[k]);
   }
-  for (t = 0; t < shortest; t++)
+  for (t = 0; t < shortest; t++) {
+#if WFA_LINEAR
+    for (k = 0; k < TOGETHER; k += READ_AT_ONCE) {
+      state_number *states[READ_AT_ONCE];
+      size_t entry[READ_AT_ONCE], at;
+      for (at = 0; at < READ_AT_ONCE; at++) {
+        states[at] = texts[k + at].states[0];
+        entry[at] = words[k + at][t];
+        if (t + 1 < shortest) fetch(words[k + at][t + 1]);
+      }
+      steps(states, entry, READ_AT_ONCE);
+    }
+#else
     for (k = 0; k < TOGETHER; k++) read_word(&texts[k], words[k][t]);
+#endif
+  }
   for (k = 0; k < count; k++) {
     for (t = shortest; t < lengths[k]; t++) read_word(&texts[k], words[k][t]);
     classes[order[k]] = answer(&texts[k], probabilities + order[k] * WFA_CLASSES);
@@ -1214,7 +1399,7 @@ static void add_node(const wfa_token *tokens, size_t count, enum wfa_absence abs
     for (i = 0; i < ROOM; i++) state[i] = (state_number)mixed(z, base[i], after[i]);
   }
   for (i = 0; i < WFA_STATES; i++)
-    for (c = 0; c < WFA_FREE_CLASSES; c++) ahead[COLUMN_AT(i, c)] = (int32_t)(COLUMN_FACTOR * wfa_final[i * WFA_CLASSES + c]);
+    for (c = 0; c < WFA_FREE_CLASSES; c++) ahead[COLUMN_AT(i, c)] = (int32_t)(COLUMN_FACTOR * FINAL(i, c));
   for (t = count; t-- > 0;) {
     for (c = 0; c < WFA_FREE_CLASSES; c++)
       values[t * WFA_CLASSES + c] += (int64_t)weight * dot(changes + t * WFA_STATES, ahead, c);

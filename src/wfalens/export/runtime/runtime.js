@@ -398,7 +398,7 @@ const cut = (value, most) => Math.max(-most, Math.min(most, value));
 function linear(numbers, arrays) {
   const { states, classes, free_classes: free, width: m, factors, columns, turns, decay, state_one: total } = numbers;
   const { first_shift: firstShift, link_bits: linkBits, read_shift: readShift } = numbers;
-  const { gate_bits: gateBits, logit_bits: logitBits } = numbers;
+  const { gate_bits: gateBits, logit_bits: logitBits, short_steps: shortSteps } = numbers;
   const { expansion, multipliers, shifts, offset, links, final, exp2, sine } = arrays;
   const n = states - 1,
     half = turns ? m >> 1 : 0,
@@ -434,24 +434,28 @@ function linear(numbers, arrays) {
       return cut(value, 2 ** 31 - 1);
     });
   }
+  // without the last bits where steps are short, to the nearest
+  const rounded = (value) => (shortSteps ? cut(Math.floor((value + 64) / 128), 2 ** 15 - 1) * 128 : value);
   function parts(entry) {
     if (!known.has(entry)) {
       const numbersOf = described(entry),
         d = new Float64Array(n),
         s = new Float64Array(n);
+      const b = numbersOf.slice(2 * n - m);
       for (let j = 0; j < n; j += 1) {
         const sigma = sigmoid(numbersOf[j]);
-        d[j] = Math.floor((decay * (turns ? 2 * sigma - ONE : sigma)) / ONE);
-        if (j >= m) s[j] = cut(numbersOf[n + j - m], ONE);
+        d[j] = rounded(Math.floor((decay * (turns ? 2 * sigma - ONE : sigma)) / ONE));
+        if (j >= m) s[j] = rounded(cut(numbersOf[n + j - m], ONE));
+        b[j] = rounded(b[j]);
       }
       for (let j = 0; j < half; j += 1) {
         const radius = Math.floor((decay * sigmoid(numbersOf[j])) / ONE),
           angle = numbersOf[half + j];
-        d[j] = d[half + j] = Math.floor((radius * sin(angle + ONE / 4)) / ONE);
-        s[half + j] = Math.floor((radius * sin(angle)) / ONE);
+        d[j] = d[half + j] = rounded(Math.floor((radius * sin(angle + ONE / 4)) / ONE));
+        s[half + j] = rounded(Math.floor((radius * sin(angle)) / ONE));
         s[j] = -s[half + j];
       }
-      known.set(entry, { d, s, b: numbersOf.subarray(2 * n - m) });
+      known.set(entry, { d, s, b });
     }
     return known.get(entry);
   }
