@@ -126,9 +126,12 @@ def work(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
         agrees = said.argmax(1) == wanted.argmax(1)
         return {BAG: {"cr": float(agrees.mean()), "jsd": float(jensen_shannon(said, wanted).mean())}}
     with timed_extractions() as found:
+        began = time.perf_counter(), time.process_time()
         wfa = extract(model, ids, **extraction(options, job, name, model, seed))
-        if job == AUTO and LINEAR not in found:
-            raise SystemExit(f"{name}: the choice of the kind extracted no linear automaton")
+        if job == AUTO:
+            found[AUTO] = Extracted(wfa, time.perf_counter() - began[0], time.process_time() - began[1])
+            if LINEAR not in found:
+                raise SystemExit(f"{name}: the choice of the kind extracted no linear automaton")
     rows = {row: measured(found[row], texts, wanted) for row in JOBS.get(job, ()) if row in found}
     if job in (PAPER, HIGH):
         rows[job] = measured(found[PAPER if job == PAPER else wfa.kind], texts, wanted)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import wfalens as wl
 from wfalens import models, progress
+from wfalens.automaton.serving import recorded
 from wfalens.cli import inputs
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
@@ -125,6 +126,7 @@ def extract(
             corpus, settings, "train", labels=how.balance == "label" or inputs.is_function(model)
         )
         classifier = _opened(model, texts, settings)
+        progress.say(f"copies {model}, asking it about {len(texts):,} texts")
         if not getattr(classifier, "reads_texts", False):  # such a model cannot be misread, and pays for every call
             preprocessing_check.say_misreading(classifier, texts)
     chosen = _with_vectors(chosen, classifier, settings)
@@ -209,6 +211,9 @@ def _print(wfa: Any, baseline: Any, out: Path, model: str, seconds: float, as_js
     if as_json:
         print_json({"out": str(out), **figures, **made})
         return
+    held_out = recorded(wfa.provenance)
+    if baseline is None and held_out is not None:
+        figures["cr_on_texts_set_aside"] = held_out.cr
     rows = [{"": name.replace("_", " "), "value": value} for name, value in figures.items() if value is not None]
     print_rows(f"Automaton {out.name}", rows)
     if made["stopped"] is not None and made["stopped"].get("by") == "interrupt":
