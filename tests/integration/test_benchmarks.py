@@ -130,7 +130,7 @@ def test_tables_in_the_documentation_are_those_of_the_stored_results(report):
     known = report["main"].__globals__
     results, root = known["full_results"](FOLDER / "results"), FOLDER.parent
     pages = known["pages_with_tables"](root)
-    assert {"README.md", "performance.md", "explanation.md", "verification.md"} <= {page.name for page in pages}
+    assert {"README.md", "performance.md", "explanation.md", "robustness.md"} <= {page.name for page in pages}
     for page in pages:
         assert known["rewritten"](page, page.read_text(), results, root) == page.read_text(), page.name
 
