@@ -124,7 +124,7 @@ def trained(kind: str, name: str, train: Corpus, quick: bool) -> Predict:
         pipeline = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10, max_iter=1000))
         return pipeline.fit(list(train.texts), np.asarray(train.labels)).predict_proba
     CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"anymodel-{kind}-{name}{'-quick' if quick else ''}.pt"
+    path = CACHE / f"anymodel-{kind}-{name}-{len(train)}{'-quick' if quick else ''}.pt"
     epochs, longest = (0 if path.exists() else 3 if quick else 8), 400
     model = NetworkPipeline(kind, train, epochs, 0, longest)
     if path.exists():
@@ -189,6 +189,7 @@ def main() -> None:
         parser.add_argument("--models", default=",".join(MODELS), help="which, with commas between")
         parser.add_argument("--sets", default="tagmynews,rotten_tomatoes", help="data sets; imdb: full film reviews")
         parser.add_argument("--texts", type=int, default=5000, help="training texts of the extraction")
+        parser.add_argument("--model-texts", type=int, help="training texts of the models (default: all)")
         parser.add_argument("--calls", default=",".join(map(str, CALLS)), help="calls a text")
         parser.add_argument("--all-prefixes", action="store_true", help="also learn from all prefixes (slow)")
 
@@ -200,8 +201,9 @@ def main() -> None:
         whole, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
         test = test.sample(300 if options.quick else 2000, 0)
         train = whole.sample(600 if options.quick else options.texts, 0)
+        taught = whole if options.model_texts is None else whole.sample(options.model_texts, 1)
         for kind in ("tfidf",) if options.quick else options.models.split(","):
-            predict = trained(kind, name, whole, options.quick)
+            predict = trained(kind, name, taught, options.quick)
             truth = predict(list(test.texts))
             bag = bag_cr(predict, train, test, truth)
             budgets = [int(calls) for calls in options.calls.split(",")]

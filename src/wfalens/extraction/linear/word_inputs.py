@@ -19,7 +19,7 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
-_QUERY_SHARE, _CALL_SHARE = 0.5, 0.2  # of what is left; of a model that pays for every call
+_QUERY_SHARE = 0.5  # of what is left: where calls are few, one word alone teaches more than one more perturbed text
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _ROUNDING = 1e-5  # variances below this share of the largest are rounding errors: brought to variance 1, they are noise
@@ -53,8 +53,7 @@ def word_inputs(
     """
     alphabet = len(model.encoder.vocabulary)
     everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
-    share = _CALL_SHARE if asks_every_prefix(model) else _QUERY_SHARE
-    words, chosen = affordable(model, everything, counts, representatives, budget.left(share))
+    words, chosen = affordable(model, everything, counts, representatives, budget.left(_QUERY_SHARE))
     budget.enter(PROBING, probing_queries(model, chosen, len(words)))
     columns = [np.empty((alphabet, 0), np.float32)]
     if isinstance(model, EmbeddingClassifier):
