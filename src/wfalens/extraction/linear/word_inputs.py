@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.extraction.completion.probing import Representatives, affordable, probing_queries, read_words
-from wfalens.extraction.cost_estimate import outputs_within
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.states import narrowed, principal_axes
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, State, StatefulClassifier
 from wfalens.models.inference import asks_every_prefix
-from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
-_QUERY_SHARE = 0.5  # of what is left: where calls are few, one word alone teaches more than one more perturbed text
+_QUERY_SHARE, _CALL_SHARE = 0.5, 0.6  # of what is left; of a model that pays for every call
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _ROUNDING = 1e-5  # variances below this share of the largest are rounding errors: brought to variance 1, they are noise
@@ -29,9 +26,7 @@ _MOST_COLUMNS = 256  # for the outputs after a prefix: those of many classes wou
 
 
 def prefixes_read(model: PrefixClassifier, prefixes: int) -> int:
-    """After how many prefixes every word is read beside the empty one: none if each of them costs a call."""
-    if asks_every_prefix(model):
-        return 0
+    """After how many prefixes every word is read beside the empty one, as far as the queries pay for them."""
     return prefixes if isinstance(model, StatefulClassifier) else _TIMES_OUTPUTS * prefixes
 
 
@@ -53,7 +48,8 @@ def word_inputs(
     """
     alphabet = len(model.encoder.vocabulary)
     everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
-    words, chosen = affordable(model, everything, counts, representatives, budget.left(_QUERY_SHARE))
+    share, deadline = (_CALL_SHARE, deadline) if asks_every_prefix(model) else (_QUERY_SHARE, NEVER)
+    words, chosen = affordable(model, everything, counts, representatives, budget.left(share))
     budget.enter(PROBING, probing_queries(model, chosen, len(words)))
     columns = [np.empty((alphabet, 0), np.float32)]
     if isinstance(model, EmbeddingClassifier):
@@ -99,24 +95,20 @@ def _reactions(
     further: int,
     deadline: Deadline,
 ) -> NDArray[np.float32]:
-    """What each word does to the model after the given prefixes, of one that pays for calls alone; -> (V, ·)
+    """What each word does to the model after the given prefixes, as far as there is time; -> (V, ·)
 
     The table has so many `further` columns, which are not filled yet.
 
     A word that was not asked does what `<unk>` does, the first of the words where there is one, else a usual one.
     """
-    if asks_every_prefix(model):
-        outputs = outputs_within(model, Ragged(words, np.arange(len(words) + 1)), deadline)
-        parts: Iterable[NDArray[np.float32]] = [_Reactions().points(outputs, None)]
-        words = words[: len(outputs)]
-    else:
-        parts = (part.reshape(len(part), -1) for part in read_words(model, representatives, _Reactions(), words))
     table, done = np.empty((0, 0), np.float32), 0
-    for part in parts:
+    for answers in read_words(model, representatives, _Reactions(), words, deadline):
+        part = answers.reshape(len(answers), -1)
         if not done:
             table = np.zeros((len(model.encoder.vocabulary), part.shape[1] + further), np.float32)
         table[words[done : done + len(part)], : part.shape[1]] = part
         done += len(part)
+    words = words[:done]
     others = np.setdiff1d(np.arange(len(table)), words)
     table[others] = table[UNKNOWN] if words[0] == UNKNOWN else table[words].mean(0)
     return table
