@@ -126,7 +126,7 @@ def extract(
             corpus, settings, "train", labels=how.balance == "label" or inputs.is_function(model)
         )
         classifier = _opened(model, texts, settings)
-        progress.say(f"copies {model}, asking it about {len(texts):,} texts")
+        progress.say(f"copies {model} by its answers to {len(texts):,} texts")
         if not getattr(classifier, "reads_texts", False):  # such a model cannot be misread, and pays for every call
             preprocessing_check.say_misreading(classifier, texts)
     chosen = _with_vectors(chosen, classifier, settings)
