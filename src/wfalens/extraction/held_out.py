@@ -37,8 +37,6 @@ _BASELINES = {
     "largest_class": "always saying the most frequent class",
     "bag_of_words": "a bag of words that learned from the same answers",
 }
-_TOO_HURRIED = "time ended its training early; allow more"
-_BEYOND_IT = "more queries or a higher effort may help, but it cannot compare distant parts of a text word by word"
 _NOTHING = 1e-5  # a divergence below which there is nothing to gain
 
 
@@ -173,19 +171,19 @@ def shortfall(provenance: Mapping[str, Any]) -> str | None:
     found, baselines = recorded(provenance), provenance.get("baselines", {})
     if found is None:
         return None
-    stop = Stop.of(provenance)
-    is_hurried = stop is not None and stop.by == TIME
+    is_hurried = getattr(Stop.of(provenance), "by", None) == TIME
+    more = "time ended its training: more time" if is_hurried else "more queries or a higher effort"
     if found.cr < _POOR:
         return (
             f"the automaton agrees with the model on {found.cr:.0%} of {found.texts:,} held-out texts only, too little "
-            f"to explain the model by it: {_TOO_HURRIED if is_hurried else _BEYOND_IT}"
+            f"to explain the model by it; {more} may help, but it cannot compare distant parts of a text word by word"
         )
     name, cr = max(baselines.items(), key=lambda each: each[1], default=("", 0.0))
     if not found.cr <= cr < 1:
         return None
     return (
         f"{_BASELINES[name]} agrees with the model on {cr:.1%} of {found.texts:,} held-out texts, the automaton on "
-        f"{found.cr:.1%}: it copies nothing beyond that; allow more {'time' if is_hurried else 'queries'}"
+        f"{found.cr:.1%}: it copies nothing beyond that; {more} may help"
     )
 
 
