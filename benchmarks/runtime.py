@@ -4,11 +4,13 @@ sizes   per data set: the smallest JavaScript file with CR at least .90 (film re
         (news), over readable automata of two sizes, 8 bits, and budgets of bytes; beside it, bags of words distilled
         from the network with as many bytes: 8 bits for each word and class in a hash of words; fastText, quantized;
         and m2cgen's C of a logistic regression. The last two are left out if they are not installed
-speed   on news titles, one core: C (gcc -O3 -march=native) and Node; against torch's LSTM in batches, ONNX Runtime in
-        float and int8, and ONNX Runtime Web (WASM in Node) if npm can install it
+speed   on news titles, one core: C (gcc -O3 -march=native; texts together, as the network reads them, and one by one)
+        and Node (one by one); against torch's LSTM in batches, ONNX Runtime in float and int8, and ONNX Runtime Web
+        (WASM in Node) if npm can install it
 
-Both sides read either texts (the network's are split by wfalens' compiled tokenizer) or word ids. Rates are medians of
-several runs on the same texts, by processor time, as other work may share the machine.
+Both sides read either texts (the network's are split by wfalens' compiled tokenizer) or word ids. All take turns on the
+same texts; a turn is the best of some runs, by processor time, as other work may share the machine, and the median of
+the turns counts.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ SIZES = {"page": {}, "poster": {"states": 24, "clusters": 64}}  # the default, a
 KINDS = ("page", "linear")
 BUDGETS = (20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120, 150, 200, 300)  # thousands of bytes of a file
 NEWS = "tagmynews"
-BATCH, RUNS = 256, 7
+BATCH, ROUNDS, RUNS = 256, 7, 3
 C_DRIVER = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,35 +60,45 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 int main(int argc, char **argv) {
-  size_t texts = 0, size = 0, room = 1 << 26, at, all = 0, runs = (size_t)atoi(argv[1]), run;
-  char *buffer = malloc(room), **start = malloc(sizeof *start << 20);
-  uint32_t probabilities[WFA_CLASSES];
+  size_t count = 0, size = 0, room = 1 << 26, at, all = 0, runs = (size_t)atoi(argv[1]), run;
+  char *buffer = malloc(room);
+  const char **texts = malloc(sizeof *texts << 20);
+  double best[3] = {1e9, 1e9, 1e9};
   long sum = 0;
   (void)argc;
   size = fread(buffer, 1, room, stdin);
   for (at = 0; at < size; at++)
-    if (at == 0 || buffer[at - 1] == '\n') start[texts++] = buffer + at;
-  start[texts] = buffer + size;
-  size_t *first = malloc(sizeof *first * (texts + 1));
+    if (at == 0 || buffer[at - 1] == '\n') texts[count++] = buffer + at;
+  texts[count] = buffer + size;
+  size_t *bytes = malloc(sizeof *bytes * count), *starts = malloc(sizeof *starts * (count + 1));
   wfa_token *tokens = malloc(sizeof *tokens * (size + 1));
-  for (at = 0; at < texts; at++) {
-    first[at] = all;
-    all += wfa_tokens(start[at], (size_t)(start[at + 1] - start[at]), tokens + all, size - all);
+  uint16_t *entries = malloc(sizeof *entries * (size + 1));
+  uint32_t *probabilities = malloc(sizeof *probabilities * count * WFA_CLASSES);
+  int *classes = malloc(sizeof *classes * count);
+  for (at = 0; at < count; at++) {
+    starts[at] = all;
+    bytes[at] = (size_t)(texts[at + 1] - texts[at]);
+    all += wfa_tokens(texts[at], bytes[at], tokens + all, size - all);
   }
-  first[texts] = all;
+  starts[count] = all;
+  for (at = 0; at < all; at++) entries[at] = tokens[at].entry;
 #if WFA_STEP_NUMBERS
   wfa_prepare(malloc(sizeof(int32_t) * WFA_STEP_NUMBERS * 65536), (size_t)WFA_STEP_NUMBERS * 65536);
 #endif
   for (run = 0; run < runs; run++) {
-    double began = now(), split, done;
-    for (at = 0; at < texts; at++) sum += wfa_predict(start[at], (size_t)(start[at + 1] - start[at]), probabilities);
-    split = now();
-    for (at = 0; at < texts; at++)
-      sum += wfa_predict_tokens(tokens + first[at], first[at + 1] - first[at], probabilities);
-    done = now();
-    printf("%.9f %.9f\n", split - began, done - split);
+    double times[4];
+    times[0] = now();
+    wfa_predict_texts(texts, bytes, count, classes, probabilities);
+    times[1] = now();
+    wfa_predict_entries(entries, starts, count, classes, probabilities);
+    times[2] = now();
+    for (at = 0; at < count; at++) sum += wfa_predict(texts[at], bytes[at], probabilities);
+    times[3] = now();
+    for (at = 0; at < 3; at++)
+      if (times[at + 1] - times[at] < best[at]) best[at] = times[at + 1] - times[at];
   }
-  fprintf(stderr, "%ld %zu\n", sum, all);
+  printf("%.9f %.9f %.9f\n", best[0], best[1], best[2]);
+  fprintf(stderr, "%ld\n", sum);
   return 0;
 }
 """
@@ -335,6 +347,19 @@ def timed(run: Callable[[], object], times: int) -> list[float]:
     return found
 
 
+def in_turns(runs: dict[str, Callable[[], dict[str, float]]], rounds: int) -> dict[str, dict[str, float]]:
+    """Medians of what each run measures when all take turns."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            found[name].append(run())
+    return {name: {key: median(turn[key] for turn in turns) for key in turns[0]} for name, turns in found.items()}
+
+
+def in_process(run: Callable[[], object]) -> Callable[[], dict[str, float]]:
+    return lambda: {"ids": min(timed(run, RUNS))}
+
+
 def onnx_files(model, batches, folder: Path) -> dict[str, Path]:
     import onnx
     from onnxruntime.quantization import quantize_dynamic
@@ -351,19 +376,14 @@ def onnx_files(model, batches, folder: Path) -> dict[str, Path]:
     return {"float": plain, "int8": small}
 
 
-def peers(options, model, texts, ids, folder: Path) -> dict[str, dict[str, float]]:
-    """Texts per second of the network as others run it, on one thread."""
+def peers(model, texts, ids, folder: Path) -> dict[str, Callable[[], dict[str, float]]]:
+    """The network as others run it, on one thread; and how its texts become ids."""
     import onnxruntime
 
     torch.set_num_threads(1)
-    runs, batches = 3 if options.quick else RUNS, batches_of(ids)
-    seconds = {"torch": timed(lambda: model.trace(ids).last(), runs)}
-    expected = np.concatenate(
-        [
-            model.network(torch.from_numpy(table)).detach().numpy()[np.arange(len(table)), lengths - 1]
-            for table, lengths in batches
-        ]
-    ).argmax(1)
+    batches = batches_of(ids)
+    expected = model.trace(ids.take(np.argsort(ids.lengths, kind="stable"))).last().argmax(1)
+    runs = {"split": lambda: model.encoder.encode(texts), "torch": lambda: model.trace(ids).last()}
     for name, path in onnx_files(model, batches, folder).items():
         how = onnxruntime.SessionOptions()
         how.intra_op_num_threads = how.inter_op_num_threads = 1
@@ -375,18 +395,12 @@ def peers(options, model, texts, ids, folder: Path) -> dict[str, dict[str, float
             )
 
         print(f"onnx {name}: same class as torch {np.mean(run().argmax(1) == expected):.4f}", file=sys.stderr)
-        seconds[f"onnx_{name}"] = timed(run, runs)
-    split = median(timed(lambda: model.encoder.encode(texts), runs))
-    found = {
-        name: {"texts_per_second": len(ids) / (split + median(each)), "ids_texts_per_second": len(ids) / median(each)}
-        for name, each in seconds.items()
-    }
-    if not options.quick and shutil.which("npm"):
-        found |= web(ids, batches, folder, runs, split)
-    return found
+        runs[f"onnx_{name}"] = run
+    found = {name: in_process(run) for name, run in runs.items()}
+    return found | web(batches, folder) if shutil.which("npm") else found
 
 
-def web(ids, batches, folder: Path, runs: int, split: float) -> dict[str, dict[str, float]]:
+def web(batches, folder: Path) -> dict[str, Callable[[], dict[str, float]]]:
     """ONNX Runtime Web in Node; nothing if it cannot be installed."""
     installed = subprocess.run(
         [shutil.which("npm"), "install", "--no-audit", "--no-fund", "onnxruntime-web"],
@@ -399,45 +413,38 @@ def web(ids, batches, folder: Path, runs: int, split: float) -> dict[str, dict[s
         return {}
     data = [[*table.shape, table.ravel().tolist(), lengths.tolist()] for table, lengths in batches]
     (folder / "batches.json").write_text(json.dumps(data))
-    (folder / "web.mjs").write_text(WEB_DRIVER.replace("RUNS", str(runs)))
-    ran = subprocess.run([shutil.which("node"), "web.mjs"], cwd=folder, capture_output=True, check=False, text=True)
-    if ran.returncode:
-        print(ran.stderr[-500:], file=sys.stderr)
-        return {}
+    (folder / "web.mjs").write_text(WEB_DRIVER.replace("RUNS", str(RUNS)))
+    return {"onnx_web": partial(in_node, "web.mjs", folder)}
+
+
+def in_node(program: str, folder: Path) -> dict[str, float]:
+    ran = subprocess.run([shutil.which("node"), program], cwd=folder, capture_output=True, check=True, text=True)
     answer = json.loads(ran.stdout.splitlines()[-1])
-    seconds = median(answer["seconds"])
-    rates = {"texts_per_second": len(ids) / (split + seconds), "ids_texts_per_second": len(ids) / seconds}
-    return {"onnx_web": {**rates, "cold_start_ms": answer["cold"]}}
+    return {"ids": min(answer["seconds"]), "cold": answer["cold"]}
 
 
-def ours(options, wfa: WFA, bits: int, texts: list[str], folder: Path) -> dict[str, float]:
-    """The exported automaton in C and in Node."""
-    runs = 3 if options.quick else RUNS
-    source = to_c(wfa, bits=bits).files
+def ours(wfa: WFA, kind: str, texts: list[str], folder: Path) -> tuple[dict[str, int], dict[str, Callable]]:
+    """The exported automaton: its sizes, and its runs in C and in Node."""
+    folder = folder / kind
+    folder.mkdir()
+    source, module = to_c(wfa, bits=8).files, to_js(wfa, bits=8).files[""]
     (folder / "model.c").write_text(source[""])
     (folder / "model.h").write_text(source[".h"])
     (folder / "driver.c").write_text(C_DRIVER)
     built = [shutil.which("gcc") or "gcc", "-std=gnu99", "-O3", "-march=native", "model.c", "driver.c", "-o", "program"]
     subprocess.run(built, cwd=folder, check=True)
-    ran = subprocess.run(
-        [folder / "program", str(runs)], input="\n".join(texts).encode(), capture_output=True, check=True
-    )
-    lines = [list(map(float, line.split())) for line in ran.stdout.decode().splitlines()]
-    module = to_js(wfa, bits=bits).files[""]
     (folder / "model.mjs").write_text(module, encoding="utf-8")
     (folder / "texts.json").write_text(json.dumps(texts))
-    (folder / "driver.mjs").write_text(NODE_DRIVER.replace("RUNS", str(runs)))
-    node = subprocess.run([shutil.which("node"), "driver.mjs"], cwd=folder, capture_output=True, check=True, text=True)
-    answer = json.loads(node.stdout.splitlines()[-1])
-    tables = make_tables(wfa, np.arange(1, len(wfa.encoder.vocabulary), dtype=np.int32), bits)
-    return {
-        "bytes": len(module.encode()),
-        "tables": tables.bytes,
-        "c_texts_per_second": len(texts) / median(line[0] for line in lines),
-        "c_ids_texts_per_second": len(texts) / median(line[1] for line in lines),
-        "node_texts_per_second": len(texts) / median(answer["seconds"]),
-        "cold_start_ms": answer["cold"],
-    }
+    (folder / "driver.mjs").write_text(NODE_DRIVER.replace("RUNS", str(RUNS if kind == "linear" else 10 * RUNS)))
+    content = "\n".join(texts).encode()
+
+    def in_c() -> dict[str, float]:
+        ran = subprocess.run([folder / "program", str(10 * RUNS)], input=content, capture_output=True, check=True)
+        return dict(zip(("texts", "ids", "one"), map(float, ran.stdout.split()), strict=True))
+
+    tables = make_tables(wfa, np.arange(1, len(wfa.encoder.vocabulary), dtype=np.int32), 8)
+    sizes = {"bytes": len(module.encode()), "tables": tables.bytes}
+    return sizes, {f"{kind}_c": in_c, f"{kind}_node": partial(in_node, "driver.mjs", folder)}
 
 
 def speeds(options, train, test) -> dict[str, object]:
@@ -448,20 +455,41 @@ def speeds(options, train, test) -> dict[str, object]:
     expected = model.trace(ids).last().argmax(1)
     result: dict[str, object] = {"texts": len(texts), "tokens": len(ids.values)}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        result["peers"] = rivals = peers(options, model, texts, ids, folder)
-        native = [each for peer, each in rivals.items() if peer != "onnx_web"]
-        fastest = {kind: max(each[f"{kind}_per_second"] for each in native) for kind in ("texts", "ids_texts")}
+        runs = peers(model, texts, ids, Path(name))
+        rivals = [peer for peer in runs if peer != "split"]
         for kind in KINDS:
             wfa = automaton(options, NEWS, kind, model, train)
-            row = ours(options, wfa, 8, texts, folder)
-            row["cr"] = float((wfa.predict_indices(ids) == expected).mean())
-            row["speedup_c"] = row["c_texts_per_second"] / fastest["texts"]
-            row["speedup_c_ids"] = row["c_ids_texts_per_second"] / fastest["ids_texts"]
-            if "onnx_web" in rivals:
-                row["speedup_node"] = row["node_texts_per_second"] / rivals["onnx_web"]["texts_per_second"]
-            result[kind] = row
-    return result
+            sizes_of, own = ours(wfa, kind, texts, Path(name))
+            runs |= own
+            result[kind] = {**sizes_of, "cr": float((wfa.predict_indices(ids) == expected).mean())}
+        found = in_turns(runs, 1 if options.quick else ROUNDS)
+    rates = {
+        peer: {
+            "texts_per_second": len(ids) / (found["split"]["ids"] + found[peer]["ids"]),
+            "ids_texts_per_second": len(ids) / found[peer]["ids"],
+        }
+        for peer in rivals
+    }
+    if "onnx_web" in rates:
+        rates["onnx_web"]["cold_start_ms"] = found["onnx_web"]["cold"]
+    native = [rate for peer, rate in rates.items() if peer != "onnx_web"]
+    fastest = {key: max(rate[key] for rate in native) for key in ("texts_per_second", "ids_texts_per_second")}
+    for kind in KINDS:
+        in_c, node = found[f"{kind}_c"], found[f"{kind}_node"]
+        row = {
+            "c_texts_per_second": len(texts) / in_c["texts"],
+            "c_ids_texts_per_second": len(texts) / in_c["ids"],
+            "c_one_by_one_per_second": len(texts) / in_c["one"],
+            "node_texts_per_second": len(texts) / node["ids"],
+            "cold_start_ms": node["cold"],
+        }
+        row["speedup_c"] = row["c_texts_per_second"] / fastest["texts_per_second"]
+        row["speedup_c_ids"] = row["c_ids_texts_per_second"] / fastest["ids_texts_per_second"]
+        row["speedup_c_one_by_one"] = row["c_one_by_one_per_second"] / fastest["texts_per_second"]
+        if "onnx_web" in rates:
+            row["speedup_node"] = row["node_texts_per_second"] / rates["onnx_web"]["texts_per_second"]
+        result[kind] |= row
+    return {**result, "peers": rates}
 
 
 def main() -> None:

@@ -123,6 +123,7 @@ def test_compilers_without_vectors_compute_the_same_numbers(tmp_path, wfa):
     assert vectors.tables.numbers["linear"] or vectors.tables.numbers["blocks"]
     plain = Exported(wfa, tmp_path, "plain", switches=["-U__SSE2__"], bits=8).in_c(texts)
     assert_bit_equal(vectors.in_c(texts), plain)
+    assert_bit_equal(vectors.in_node(texts), plain)
     assert_bit_equal(Exported(wfa, tmp_path, "wide", switches=["-O3", "-march=native"], bits=8).in_c(texts), plain)
 
 

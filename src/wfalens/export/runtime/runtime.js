@@ -121,12 +121,8 @@ const BLOCK = 16; // bytes of a word that are hashed at once
 const weighted = (groups, shifts) => Int32Array.from({ length: BLOCK }, (_, at) => groups[at >> 2] << shifts[at & 3]);
 const FIRST = weighted([0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f], [0, 8, 16, 24]),
   SECOND = weighted([0x165667b1, 0x7feb352d, 0x846ca68b, 0xc2b2ae35], [16, 24, 0, 8]);
+// a hash before the next block
 const mixed = (one, two) => Math.imul(one ^ (two >>> 15), 0x85ebca6b);
-// both hashes before the next block
-function nextBlock(a, b) {
-  const first = mixed(a, b);
-  return [first, mixed(b, first)];
-}
 
 // A perfect hash: one hash of a word's bytes gives the bucket, whose pilot and the other hash give the only place where
 // the word can be. There stand 24 bits of the first hash, and the entry. Returns a word's entry, -1: it has none.
@@ -175,7 +171,10 @@ function entryReader(numbers, arrays, split) {
       bytes = 0;
     for (const character of word)
       for (const byte of bytesOf(character.codePointAt(0))) {
-        if (bytes > 0 && bytes % BLOCK === 0) [a, b] = nextBlock(a, b);
+        if (bytes > 0 && bytes % BLOCK === 0) {
+          a = mixed(a, b);
+          b = mixed(b, a);
+        }
         a = (a + Math.imul(byte, FIRST[bytes % BLOCK])) | 0;
         b = (b + Math.imul(byte, SECOND[bytes % BLOCK])) | 0;
         bytes += 1;
@@ -210,7 +209,10 @@ function entryReader(numbers, arrays, split) {
           const bytes = at - begin;
           if ((bytes & 3) === 0 || kind <= 0) {
             const place = (bytes - 1) & (BLOCK - 4);
-            if (place === 0 && bytes > 4) [a, b] = nextBlock(a, b);
+            if (place === 0 && bytes > 4) {
+              a = mixed(a, b);
+              b = mixed(b, a);
+            }
             a = (a + Math.imul(four, FIRST[place])) | 0;
             b = (b + Math.imul((four << 16) | (four >>> 16), SECOND[place + 2])) | 0;
             four = 0;
@@ -259,16 +261,47 @@ function placeOfLargest(sums) {
 
 const SIDE = 7, // numbers of a row that are read at once: enough for 14 states
   TWO = 2 ** 24; // a number stands for two columns, the second one in parts of this
-const low = (both) => (both & (TWO - 1)) >> 8,
-  high = (both) => (both / (256 * TWO)) | 0;
-const sidesOf = (n) => Math.ceil(n / (2 * SIDE));
-// d -> d·E in place for small matrices of 8 bits. A sum of a column is at most total·one = 2^22: two fit into a number.
-// What rounding takes of the state goes to state 0 with the next word: column 0 holds what it lacks to `one`.
-function quickStep({ states: n, state_one: total, row_one: one }, { targets, row_sizes: sizes }, weights) {
-  const rows = sizes.length,
-    sides = sidesOf(n),
-    table = new Float64Array(sides * rows * SIDE),
-    copy = new Float64Array(2 * SIDE * sides);
+const sidesOf = (count) => Math.ceil(count / SIDE);
+
+// SIDE numbers of vector·table, whose rows of SIDE numbers begin at `first`
+function addRows(vector, rows, table, first, sums, to) {
+  let a = 0,
+    b = 0,
+    c = 0,
+    d = 0,
+    e = 0,
+    f = 0,
+    g = 0;
+  for (let i = 0, at = first; i < rows; i += 1, at += SIDE) {
+    const one = vector[i];
+    a += one * table[at];
+    b += one * table[at + 1];
+    c += one * table[at + 2];
+    d += one * table[at + 3];
+    e += one * table[at + 4];
+    f += one * table[at + 5];
+    g += one * table[at + 6];
+  }
+  sums[to] = a;
+  sums[to + 1] = b;
+  sums[to + 2] = c;
+  sums[to + 3] = d;
+  sums[to + 4] = e;
+  sums[to + 5] = f;
+  sums[to + 6] = g;
+}
+
+// Reads small matrices of 8 bits. A sum of a column is at most total·one = 2^22: two fit into a number. What rounding takes
+// of the state goes to state 0 with the next word: column 0 holds what it lacks to `one`.
+function quickReader(numbers, { targets, row_sizes: sizes, final }, weights) {
+  const { states: n, classes, state_one: total, row_one: one } = numbers,
+    rows = sizes.length,
+    sides = sidesOf(n / 2),
+    width = SIDE * sides,
+    columns = SIDE * sidesOf(classes);
+  const table = new Float64Array(rows * width),
+    outputs = new Float64Array(n * columns),
+    sums = new Float64Array(Math.max(width, columns));
   for (let row = 0, k = 0; row < rows; row += 1) {
     table[row * SIDE] = -one;
     for (const end = k + sizes[row]; k < end; k += 1) {
@@ -276,51 +309,44 @@ function quickStep({ states: n, state_one: total, row_one: one }, { targets, row
       table[(Math.floor(pair / SIDE) * rows + row) * SIDE + (pair % SIDE)] += weights[k] * (targets[k] & 1 ? TWO : 1);
     }
   }
-  // the numbers of a side: columns `to` and after it
-  function makeSide(d, first, start, after, to) {
-    let a = start,
-      b = 0,
-      c = 0,
-      e = 0,
-      f = 0,
-      g = 0,
-      h = 0;
-    for (let row = 0, at = first; row < n; row += 1, at += SIDE) {
-      const mass = d[row];
-      a += mass * table[at];
-      b += mass * table[at + 1];
-      c += mass * table[at + 2];
-      e += mass * table[at + 3];
-      f += mass * table[at + 4];
-      g += mass * table[at + 5];
-      h += mass * table[at + 6];
-    }
-    after[to] = low(a);
-    after[to + 1] = high(a);
-    after[to + 2] = low(b);
-    after[to + 3] = high(b);
-    after[to + 4] = low(c);
-    after[to + 5] = high(c);
-    after[to + 6] = low(e);
-    after[to + 7] = high(e);
-    after[to + 8] = low(f);
-    after[to + 9] = high(f);
-    after[to + 10] = low(g);
-    after[to + 11] = high(g);
-    after[to + 12] = low(h);
-    after[to + 13] = high(h);
-  }
-  if (sides === 1) return (d, entry) => makeSide(d, entry * n * SIDE, total * one, d, 0);
-  return (d, entry) => {
-    copy.set(d);
+  for (let i = 0; i < n; i += 1)
+    for (let c = 0; c < classes; c += 1)
+      outputs[(Math.floor(c / SIDE) * n + i) * SIDE + (c % SIDE)] = final[i * classes + c] - final[c];
+  // d -> d·E in place
+  function advance(d, entry) {
     for (let side = 0; side < sides; side += 1)
-      makeSide(copy, (side * rows + entry * n) * SIDE, side === 0 ? total * one : 0, d, 2 * SIDE * side);
+      addRows(d, n, table, (side * rows + entry * n) * SIDE, sums, SIDE * side);
+    sums[0] += total * one;
+    for (let pair = 0; pair < width; pair += 1) {
+      const both = sums[pair];
+      d[2 * pair] = (both & (TWO - 1)) >> 8;
+      d[2 * pair + 1] = (both / (256 * TWO)) | 0;
+    }
+  }
+  const room = 2 * width,
+    starts = new Float64Array((rows / n) * room); // the states after a first word
+  for (let entry = 0; entry < rows / n; entry += 1) {
+    const state = starts.subarray(entry * room, (entry + 1) * room);
+    state[0] = total;
+    advance(state, entry);
+  }
+  return {
+    room,
+    advance,
+    start(d, entry) {
+      for (let i = 0, at = entry * room; i < room; i += 1, at += 1) d[i] = starts[at];
+    },
+    // what is missing of d is in state 0
+    weights(d, found) {
+      for (let c = 0; c < columns; c += SIDE) addRows(d, n, outputs, n * c, sums, c);
+      for (let c = 0; c < classes; c += 1) found[c] = sums[c] + total * final[c];
+    },
   };
 }
 
 function stochastic(numbers, arrays) {
   const { states: n, classes, free_classes: free, state_one: total, row_one: one, blocks, lossy } = numbers,
-    final = Float64Array.from(arrays.final);
+    { final } = arrays;
   const { targets, row_sizes: sizes, matrix_starts: starts } = arrays,
     sums = new Float64Array(n),
     weights = one === 256 ? Uint16Array.from(arrays.weights, (weight) => weight + (weight === 255)) : arrays.weights; // 255: 256
@@ -343,8 +369,10 @@ function stochastic(numbers, arrays) {
     }
     for (let j = 0; j < n; j += 1) after[j] = Math.floor(sums[j] / one);
   }
+  const quick = blocks ? quickReader(numbers, arrays, weights) : null;
   return {
-    initial: Float64Array.from({ length: blocks ? 2 * SIDE * sidesOf(n) : n }, (_, at) => (at === 0 ? total : 0)),
+    quick,
+    initial: Float64Array.from({ length: quick ? quick.room : n }, (_, at) => (at === 0 ? total : 0)),
     changeOne: 1,
     // change·column in parts of 2^26
     dot(changes, at, columns, c) {
@@ -353,7 +381,6 @@ function stochastic(numbers, arrays) {
       return Math.floor(sum / (total / 16));
     },
     step,
-    advance: blocks ? quickStep(numbers, arrays, weights) : null,
     // columns -> E·columns; those of different classes stand side by side
     back(columns, entry, before) {
       for (let i = 0, at = starts[entry]; i < n; i += 1) {
@@ -375,9 +402,11 @@ function stochastic(numbers, arrays) {
       for (; mass > 0 && 2 * mass <= total; mass *= 2) for (let j = 0; j < n; j += 1) d[j] *= 2;
     },
     weights(d, sums) {
+      if (quick) return quick.weights(d, sums);
       multiply(d, final, n, sums);
       const lost = missing(d);
       if (lost > 0) for (let c = 0; c < classes; c += 1) sums[c] += lost * final[c];
+      return undefined;
     },
     // whole parts of ONE; returns whether there are any
     probabilities(sums, parts) {
@@ -616,11 +645,15 @@ function automaton(tables) {
     kind.rescale(after);
     d.set(after);
   }
-  const readWord = kind.advance ?? advance;
+  const { quick } = kind,
+    readWord = quick ? quick.advance : advance;
   // the state after the last word that is read
   function last(text, each = null) {
-    const [first, end] = kept(words.read(text));
-    for (let i = 0; i < state.length; i += 1) state[i] = kind.initial[i]; // quicker than `set`
+    const [begin, end] = kept(words.read(text)),
+      isQuick = quick && !each && begin < end,
+      first = begin + (isQuick ? 1 : 0);
+    if (isQuick) quick.start(state, entry(begin));
+    else state.set(kind.initial);
     if (each) each(state);
     for (let t = first; t < end; t += 1) {
       readWord(state, entry(t));

@@ -18,8 +18,8 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.exporters import Content, exporter
 from wfalens.export.runtime.fixed_point import IN_MEMORY, Tables, drawn_texts, importance, make_tables, outputs
-from wfalens.export.subset import chosen_ids
 from wfalens.export.runtime.word_list import Numbers
+from wfalens.export.subset import chosen_ids
 from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
 
