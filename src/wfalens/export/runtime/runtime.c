@@ -751,7 +751,12 @@ static inline void add_products(const int16_t *d, const int16_t *weights, size_t
 }
 
 /* d -> d*E; both may be the same */
-static void step(const state_number *d, size_t entry, state_number *after) {
+#ifdef __AVX2__
+static inline /* elsewhere it takes too much room in its callers */
+#else
+static
+#endif
+  void step(const state_number *d, size_t entry, state_number *after) {
   static const int32_t first[LANES] = {WFA_STATE_ONE * WFA_ROW_ONE};
   lanes sums[ROOM / LANES];
   size_t side, k;
@@ -1071,24 +1076,37 @@ static inline __m512i sums_of(__m512i x, __m512i d, __m512i gate, __m512i s, __m
   return _mm512_max_epi64(least, _mm512_min_epi64(most, sum));
 }
 
-static void finish_step(state_number *x, const reads *found, const parts *word) {
-  size_t j, some;
-  for (j = 0; j < NUMBERS; j += some) {
-    const size_t end = j < WFA_WIDTH ? WFA_WIDTH : NUMBERS;
-    const unsigned gate_bits = j < WFA_WIDTH ? ONE_BITS : WFA_GATE_BITS;
-    some = end - j < 16 ? end - j : 16;
-    {
-      const __mmask16 kept = (__mmask16)(0xFFFFu >> (16 - some));
-      const __m512i old = NUMBERS_AT(kept, x + j), gate = NUMBERS_AT(kept, found->read + j);
-      const __m512i d = STEPS_AT(kept, word->d + j), b = STEPS_AT(kept, word->b + j);
-      const __m512i s = _mm512_slli_epi32(STEPS_AT(kept, word->s + j), STEP_BITS);
-      const __m512i low = sums_of(old, d, gate, s, _mm512_srai_epi64(_mm512_slli_epi64(b, 32), 24 - STEP_BITS), gate_bits);
-      const __m512i high = sums_of(HALF_LANES(old), HALF_LANES(d), HALF_LANES(gate), HALF_LANES(s),
-                                   _mm512_slli_epi64(_mm512_srai_epi64(b, 32), 8 + STEP_BITS), gate_bits);
-      (void)kept;
-      PUT_NUMBERS(x + j, kept, _mm512_mask_blend_epi32(0xAAAA, low, _mm512_slli_epi64(high, 32)));
-    }
+/* the numbers from `j` to `end` */
+static inline void finish(state_number *x, const reads *found, const parts *word, size_t j, size_t end, unsigned gate_bits) {
+  for (; j < end; j += 16) {
+    const __mmask16 kept = (__mmask16)(0xFFFFu >> (end - j < 16 ? 16 - (end - j) : 0));
+    const __m512i old = NUMBERS_AT(kept, x + j), gate = NUMBERS_AT(kept, found->read + j);
+    const __m512i d = STEPS_AT(kept, word->d + j), b = STEPS_AT(kept, word->b + j);
+    const __m512i s = _mm512_slli_epi32(STEPS_AT(kept, word->s + j), STEP_BITS);
+    const __m512i low = sums_of(old, d, gate, s, _mm512_srai_epi64(_mm512_slli_epi64(b, 32), 24 - STEP_BITS), gate_bits);
+    const __m512i high = sums_of(HALF_LANES(old), HALF_LANES(d), HALF_LANES(gate), HALF_LANES(s),
+                                 _mm512_slli_epi64(_mm512_srai_epi64(b, 32), 8 + STEP_BITS), gate_bits);
+    (void)kept;
+    PUT_NUMBERS(x + j, kept, _mm512_mask_blend_epi32(0xAAAA, low, _mm512_slli_epi64(high, 32)));
   }
+}
+
+static void finish_step(state_number *x, const reads *found, const parts *word) {
+  finish(x, found, word, 0, WFA_WIDTH, ONE_BITS);
+  finish(x, found, word, WFA_WIDTH, NUMBERS, WFA_GATE_BITS);
+}
+
+/* the sum of products of two rows of numbers */
+static int64_t product_of(const int32_t *one, const int32_t *two, size_t count) {
+  __m512i sum = _mm512_setzero_si512();
+  size_t i;
+  for (i = 0; i < count; i += 16) {
+    const __mmask16 kept = (__mmask16)(0xFFFFu >> (count - i < 16 ? 16 - (count - i) : 0));
+    const __m512i x = _mm512_maskz_loadu_epi32(kept, one + i), y = _mm512_maskz_loadu_epi32(kept, two + i);
+    sum = _mm512_add_epi64(sum, _mm512_mul_epi32(x, y));
+    sum = _mm512_add_epi64(sum, _mm512_mul_epi32(HALF_LANES(x), HALF_LANES(y)));
+  }
+  return _mm512_reduce_add_epi64(sum);
 }
 #else
 static void finish_step(state_number *x, const reads *found, const parts *word) {
@@ -1098,6 +1116,12 @@ static void finish_step(state_number *x, const reads *found, const parts *word) 
     const int64_t added = (int64_t)word->b[j] * (1 << (STEP_BITS + 8));
     x[j] = (int32_t)cut(shifted(x[j] * kept_of(word, j), ONE_BITS) + gated + added, WFA_STATE_ONE - 1);
   }
+}
+
+static int64_t product_of(const int32_t *one, const int32_t *two, size_t count) {
+  int64_t sum = 0;
+  for (; count--; one++, two++) sum += (int64_t)*one * *two;
+  return sum;
 }
 #endif
 
@@ -1175,11 +1199,10 @@ static int64_t dot(const int32_t *change, const int32_t *columns, size_t c) {
 /* the softmax, to the base of 2 */
 static int read_out(const state_number *x, uint32_t *probabilities) {
   const int64_t most_gap = 40 * ((int64_t)1 << 20);
-  int64_t sums[WFA_CLASSES] = {0}, shares[WFA_CLASSES], all = 0;
-  size_t i, c;
+  int64_t sums[WFA_CLASSES], shares[WFA_CLASSES], all = 0;
+  size_t c;
   int best = 0;
-  for (c = 0; c < WFA_CLASSES; c++)
-    for (i = 0; i < WFA_STATES; i++) sums[c] += (int64_t)x[i] * wfa_final[c * WFA_STATES + i];
+  for (c = 0; c < WFA_CLASSES; c++) sums[c] = product_of(x, wfa_final + c * WFA_STATES, WFA_STATES);
   for (c = 1; c < WFA_CLASSES; c++)
     if (sums[c] > sums[best]) best = (int)c;
   for (c = 0; c < WFA_CLASSES; c++) {
@@ -1273,7 +1296,7 @@ int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASS
 }
 
 #define TOGETHER 8 /* texts that are read side by side: none waits for another's sums */
-#define SORTED 32 /* texts of which those of about the same length are read together */
+#define SORTED (WFA_LINEAR ? 128 : 32) /* texts of which those of about the same length are read together */
 
 /* Reads texts side by side, at most TOGETHER: quick if they have about the same length. */
 static void read_together(const uint16_t *entries, const size_t *starts, const uint8_t *order, size_t count, int *classes,
@@ -1336,7 +1359,7 @@ void wfa_predict_entries(const uint16_t *entries, const size_t *starts, size_t c
   }
 }
 
-#define POOL 320 /* words of texts that are read together */
+#define POOL (10 * SORTED) /* words of texts that are read together */
 
 /* The entries of a text, at most `room`. More: it has more words, or one that the automaton rejects. */
 static size_t read_entries(const char *text, size_t bytes, uint16_t *entries, size_t room) {
