@@ -30,13 +30,13 @@ class Generator(nn.Module):
     ) -> None:
         super().__init__()
         self.shape, self.width = shape, int(shape.width)
-        n, m = shape.layers * self.width, self.width
+        n, m, factors = shape.layers * self.width, self.width, int(shape.factors)
         self.inputs = torch.from_numpy(inputs)
         self.inner = nn.Linear(inputs.shape[1], shape.hidden)
-        self.outer = nn.Linear(shape.hidden, shape.factors)
-        self.skip = nn.Linear(inputs.shape[1], shape.factors, bias=False)
-        self.own = nn.Parameter(torch.zeros(len(inputs), shape.factors)) if learns_words else None
-        self.expansion = nn.Linear(shape.factors, 3 * n - m)
+        self.outer = nn.Linear(shape.hidden, factors)
+        self.skip = nn.Linear(inputs.shape[1], factors, bias=False)
+        self.own = nn.Parameter(torch.zeros(len(inputs), factors)) if learns_words else None
+        self.expansion = nn.Linear(factors, 3 * n - m)
         self.links = nn.ParameterList(
             nn.Parameter(torch.randn(layer * m, m) / math.sqrt(layer * m)) for layer in range(1, shape.layers)
         )

@@ -14,6 +14,7 @@ from wfalens.automaton.rows import MAX_STATES
 from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
 from wfalens.extraction.perturbation import Perturbation
 from wfalens.models.contract import is_language_model
+from wfalens.models.inference import asks_every_prefix
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, option, real, whole
 
@@ -23,6 +24,7 @@ _STATES = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
 _FEW_SYMBOLS = 64  # rather the alphabet of a formal language
 _MOST_SYMBOLS = 256  # of a language model whose automaton is made wider: of more symbols it takes too long
 _WIDTH, _LANGUAGE_MODEL_WIDTH = 32, 128  # what comes next takes more memory than a class
+_FACTORS, _FEW_FACTORS = 128, 64  # few calls tell less of a word
 _EPOCHS, _PATIENCE = {LOW: 12, NORMAL: 40, HIGH: 100}, {LOW: 12, NORMAL: 12, HIGH: 30}
 _WIDER = 2  # with high effort
 _RANDOM_TEXTS = 1 / 3  # share, where the texts themselves are nearly random
@@ -44,7 +46,7 @@ class Linear(Method):
         width: numbers in a layer; auto: 32, of a language model of up to 256 symbols 128, twice as many with high
             effort.
         inputs: principal components of what is known of the words.
-        factors: R, numbers that describe a word.
+        factors: R, numbers that describe a word; auto: 128, of a model that pays for every call 64.
         hidden: width of the network that makes them from what is known of the word.
         decay: γ < 1, the most that a word leaves of the state it finds.
         epochs: passes over the texts at most; auto: 40, with low effort 12, with high effort 100, which fewer than
@@ -82,7 +84,7 @@ class Linear(Method):
     layers: int = option(5, allowed=Bounds(whole, 1, 32))
     width: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
     inputs: int = option(128, allowed=_COUNT)
-    factors: int = option(128, allowed=_COUNT)
+    factors: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
     hidden: int = option(256, allowed=_COUNT)
     decay: float = option(0.999, allowed=Bounds(real, 0, 1, excluded=(0, 1)))
     epochs: int | str = option(AUTO, allowed=_COUNT_OR_AUTO)
@@ -113,6 +115,7 @@ class Linear(Method):
         trained = HIGH if is_formal and few and effort == NORMAL else effort
         filled = self._filled(
             width=_WIDER * width if effort == HIGH else width,
+            factors=_FEW_FACTORS if asks_every_prefix(request.model) else _FACTORS,
             epochs=_EPOCHS[trained],
             patience=_PATIENCE[trained],
             temperature=temperature,
