@@ -48,13 +48,13 @@ class Progress:
 
 
 class TerminalProgress(Progress):
-    """On stderr: a bar for work that takes longer than a second; into a file or a pipe, a line from time to time."""
+    """On stderr: a bar for work that takes longer than a second; into a file or a pipe, a line now and then."""
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
 
         self._console = console or Console(file=sys.stderr)
-        self._last_line = time.monotonic()
+        self._last_line = time.monotonic() - _SELDOM + _PATIENCE  # work announces itself at once
         self._bar: Any = None
         self._task, self._done, self._began = "", 0, 0.0
         self._total: int | None = None
