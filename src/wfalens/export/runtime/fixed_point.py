@@ -75,10 +75,7 @@ class Tables:
         return sum(array.nbytes for array in self.for_c().arrays.values())
 
     def for_c(self) -> Tables:
-        """As C reads them: small matrices in blocks, and links in pairs, as runtime.c describes them."""
-        if self.numbers["linear"]:
-            by_class = self.arrays["final"].reshape(self.numbers["states"], -1).T.ravel()
-            return replace(self, arrays=self.arrays | {"links": self._links_in_pairs(), "final": by_class})
+        """As C reads them: small matrices in blocks, as runtime.c describes them."""
         if not self.numbers["blocks"]:
             return self
         final = self.arrays["final"].reshape(self.numbers["states"], -1) // _FINAL_UNIT
@@ -92,14 +89,6 @@ class Tables:
         }
         rows = dict.fromkeys(("row_sizes", "matrix_starts", "targets"), np.zeros(0, np.uint8))
         return replace(self, arrays=self.arrays | rows | made)
-
-    def _links_in_pairs(self) -> NDArray[np.integer[Any]]:
-        m, found, left = self.numbers["width"], [np.zeros(0, np.int16)], self.arrays["links"]
-        for inputs in range(m, self.numbers["states"] - 1, m):
-            block, left = left[: m * inputs].reshape(m, inputs), left[m * inputs :]
-            padded = np.pad(block, ((0, -m % _SIDE), (0, inputs % 2)))
-            found.append(padded.reshape(len(padded), -1, 2).swapaxes(0, 1).ravel())
-        return np.concatenate(found)
 
     def matrices(self) -> NDArray[np.int64]:
         """Of a stochastic kind: the whole weights of all entries; (entries, n, n)"""
@@ -349,7 +338,8 @@ class _LinearTables:
         """Of the first entries."""
         wfa, factors, scales = self._wfa, self._wfa.factors, self._scales
         n, m, wide, none = wfa.states - 1, factors.width, self._bits == BITS[-1], np.zeros(0, np.int32)
-        blocks = [self._links[:at, at : at + m].T.ravel() for at in range(m, n, m)]
+        blocks = [np.pad(self._links[:at, at : at + m], ((0, at % 2), (0, -m % _SIDE))) for at in range(m, n, m)]
+        paired_links = [block.reshape(-1, 2, block.shape[1]).swapaxes(1, 2).ravel() for block in blocks]
         final = wfa.read_out(np.eye(n + 1)) * np.append(scales.state, 1.0)[:, None]
         logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
         if logit_bits > _MOST_LOGIT_BITS:
@@ -376,9 +366,9 @@ class _LinearTables:
         return numbers, {
             "factors": self._factors[:count].astype(_SIGNED[self._bits]).ravel(),
             **self._columns,
-            "links": np.concatenate([np.zeros(0), *blocks]).astype(np.int32 if wide else np.int16),
+            "links": np.concatenate([np.zeros(0), *paired_links]).astype(np.int32 if wide else np.int16),
             "start": np.rint(start).astype(np.int32),
-            "final": np.rint(final * 2.0 ** (22 - logit_bits)).astype(np.int32).ravel(),
+            "final": np.rint(final.T * 2.0 ** (22 - logit_bits)).astype(np.int32).ravel(),
             "exp2": _polynomial(lambda x: 2.0**-x, 6, 1 << 30),
             "sine": _polynomial(lambda x: np.sin(np.pi / 2 * x), 8, 1 << 28) if factors.turns and m > 1 else none,
         }

@@ -789,10 +789,10 @@ static void step(const state_number *restrict d, size_t entry, state_number *res
 static void back(const int32_t *restrict columns, size_t entry, int32_t *restrict before) {
   size_t i, k, c, at = ROW_START(entry);
   for (i = 0; i < WFA_STATES; i++) {
-    wfa_back sums[WFA_FREE_CLASSES] = {0};
+    wfa_sum sums[WFA_FREE_CLASSES] = {0};
     const size_t size = ROW_SIZE(entry, i);
     for (k = 0; k < size; k++) {
-      const wfa_back weight = WEIGHT(entry, i, at + k, k);
+      const wfa_sum weight = WEIGHT(entry, i, at + k, k);
       const int32_t *column = columns + TARGET(at + k, k) * WFA_FREE_CLASSES;
       for (c = 0; c < WFA_FREE_CLASSES; c++) sums[c] += weight * (uint32_t)column[c];
     }

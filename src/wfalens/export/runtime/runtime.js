@@ -434,6 +434,10 @@ function linear(numbers, arrays) {
     known = new Map(),
     read = new Float64Array(n),
     short = new Float64Array(n);
+  // links to a layer stand in rows for two states, with zeros up to a multiple of 16
+  const padded = 16 * Math.ceil(m / 16),
+    linksTo = (layer) => 2 * padded * Math.ceil(layer / 2),
+    linkPlace = (i) => 2 * padded * (i >> 1) + (i & 1);
   const partner = (j) => (j < half ? j + half : j - half);
   const polynomial = (table, x) => {
     let sum = table[0];
@@ -497,12 +501,12 @@ function linear(numbers, arrays) {
       before[i] = Math.floor((column[i] * d[i]) / ONE);
       if (i < 2 * half) before[i] += gated[partner(i)];
     }
-    for (let layer = m, at = 0; layer < n; layer += m) {
-      const sums = new Float64Array(layer);
-      for (let j = layer; j < layer + m; j += 1, at += layer)
-        for (let i = 0; i < layer; i += 1) sums[i] += links[at + i] * gated[j];
-      for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
-    }
+    for (let layer = m, first = 0; layer < n; first += linksTo(layer), layer += m)
+      for (let i = 0; i < layer; i += 1) {
+        let sum = 0;
+        for (let j = 0, at = first + linkPlace(i); j < m; j += 1, at += 2) sum += links[at] * gated[layer + j];
+        before[i] += Math.floor(sum / 2 ** linkBits);
+      }
     for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
     before[n] = column[n];
   }
@@ -519,12 +523,13 @@ function linear(numbers, arrays) {
       const { d, s, b } = parts(entry);
       for (let j = 0; j < m; j += 1) read[j] = j < 2 * half ? x[partner(j)] : 0;
       for (let i = 0; i < n; i += 1) short[i] = Math.floor(x[i] / 2 ** readShift);
-      for (let layer = m, at = 0; layer < n; layer += m)
-        for (let j = layer; j < layer + m; j += 1, at += layer) {
-          let sum = 0;
-          for (let i = 0; i < layer; i += 1) sum += short[i] * links[at + i];
-          read[j] = Math.floor((sum * 2 ** readShift) / 2 ** linkBits);
-        }
+      for (let layer = m, first = 0; layer < n; first += linksTo(layer), layer += m) {
+        for (let j = layer; j < layer + m; j += 1) read[j] = 0;
+        for (let i = 0; i < layer; i += 1)
+          for (let j = layer, at = first + linkPlace(i); j < layer + m; j += 1, at += 2)
+            read[j] += short[i] * links[at];
+        for (let j = layer; j < layer + m; j += 1) read[j] = Math.floor((read[j] * 2 ** readShift) / 2 ** linkBits);
+      }
       for (let j = 0; j < n; j += 1) {
         const gated = Math.floor((read[j] * s[j]) / 2 ** (j < m ? 22 : gateBits));
         after[j] = cut(Math.floor((x[j] * d[j]) / ONE) + gated + b[j] * 256, total - 1);
@@ -538,12 +543,14 @@ function linear(numbers, arrays) {
         backColumn(columns.subarray(...one), word, before.subarray(...one));
       }
     },
-    columns: Float64Array.from(
-      { length: free * states },
-      (_, at) => 16 * final[(at % states) * classes + Math.floor(at / states)],
-    ),
+    columns: Float64Array.from({ length: free * states }, (_, at) => 16 * final[at]),
     rescale: () => {},
-    weights: (x, sums) => multiply(x, final, states, sums),
+    weights(x, sums) {
+      for (let c = 0; c < classes; c += 1) {
+        sums[c] = 0;
+        for (let i = 0, at = c * states; i < states; i += 1, at += 1) sums[c] += x[i] * final[at];
+      }
+    },
     // the softmax, to the base of 2
     probabilities(sums, parts) {
       const most = sums[placeOfLargest(sums)];

@@ -18,7 +18,6 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.exporters import Content, exporter
 from wfalens.export.runtime.fixed_point import IN_MEMORY, Tables, drawn_texts, importance, make_tables, outputs
-from wfalens.export.runtime.word_list import Numbers
 from wfalens.export.subset import chosen_ids
 from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
@@ -167,6 +166,7 @@ def _template(name: str) -> str:
 
 def _header(tables: Tables) -> str:
     """The declarations, which the source has as well."""
+    steps = 3 * (tables.numbers["states"] - 1) * tables.numbers["linear"]
     lines = [
         "/* Made by wfalens. */",
         "#ifndef WFALENS_AUTOMATON_H",
@@ -174,15 +174,9 @@ def _header(tables: Tables) -> str:
         *(f"#define WFA_{name.upper()} {tables.numbers[name]}" for name in _HEADER_NUMBERS),
         f"#define WFA_VALUE_ONE (INT64_C(1) << {50 - tables.numbers['logit_bits']})",
         "#define WFA_WORK(words) (((words) + 3 * WFA_FREE_CLASSES) * WFA_STATES)",
-        f"#define WFA_STEP_NUMBERS {_step_numbers(tables.numbers)}",
+        f"#define WFA_STEP_NUMBERS {-(-steps // (1 + tables.numbers.get('short_steps', 0)))}",
     ]
     return "\n".join([*lines, _template("runtime.h"), "#endif", ""])
-
-
-def _step_numbers(numbers: Numbers) -> int:
-    """Of 32 bits, which hold the step of a word of a linear automaton."""
-    numbers_of_step = 3 * (numbers["states"] - 1) * numbers["linear"]
-    return -(-numbers_of_step // 2) if numbers.get("short_steps") else numbers_of_step
 
 
 def _source(tables: Tables, header: str) -> str:
@@ -194,7 +188,6 @@ def _source(tables: Tables, header: str) -> str:
     if not tables.numbers["linear"]:
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
         types = [f"typedef uint{32 if fits else 64}_t wfa_sum;"]
-        types.append(f"typedef uint{32 if fits else 64}_t wfa_back;")
     else:
         narrow, link = tables.numbers["read_shift"] > 0, tables.arrays["links"].dtype
         types = [f"typedef {link}_t wfa_link;", f"typedef int{16 if narrow else 32}_t wfa_short;"]
