@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_groups, open_study
@@ -66,7 +65,6 @@ def write_report(
         )
     check_outputs(path, force=force)
     study = open_study(automaton, model, corpus, settings)
-    progress.say(f"measures what {path} shows")
     groups: dict[str, Any] = {}
     if by is not None:
         if corpus is None or study.corpus is None:
