@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from tests.errors import raises
+from tests.intents import intents, last_classes
 from tests.studies import counting_model, letter_texts
 from wfalens.explanation import opinion_lines
 from wfalens.explanation.opinion_line import class_order, points
@@ -119,6 +120,28 @@ def test_of_many_classes_those_with_most_texts_have_a_line_and_others_on_request
     assert [line.label for line in asked.lines] == [model.class_names[int(counts.argmin())]]
     with raises("option-value"):
         opinion_lines(model, texts, ["nowhere"])
+
+
+def test_where_texts_are_too_few_to_follow_opinions_words_alone_are_asked_about():
+    model, _, texts = intents(40, 100)
+    few = Corpus.of(texts[:120], [model.class_names[at] for at in last_classes(model, texts[:120])], model.class_names)
+    found = opinion_lines(model, few)
+    assert found.lines
+    assert any(line.alone for line in found.lines)
+    for line in found.lines:
+        assert line.recognized == line.texts  # its own answers are the labels
+        for word, value in line.alone:
+            (alone,) = model.trace(model.encoder.encode([word])).values
+            assert model.class_names[int(alone.argmax())] == line.label
+            assert value == pytest.approx(alone[line.number])
+
+
+def test_how_many_texts_of_a_class_it_finds_and_what_it_takes_the_others_for(corpus):
+    (line,) = opinion_lines(Adder(), corpus).lines
+    own = [text for text, label in zip(corpus.texts, corpus.labels, strict=True) if label == 1]
+    right = sum(Adder().odds(text.split()) > 0.5 for text in own)
+    assert (line.texts, line.recognized) == (len(own), right)
+    assert line.mistaken == (("negative", len(own) - right),)
 
 
 def test_classes_that_the_network_mixes_up_stand_side_by_side():

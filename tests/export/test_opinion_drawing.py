@@ -1,5 +1,6 @@
 """The picture of opinion lines: in every form inside its canvas, type that can be read, words that stay words."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tests.studies import HOSTILE_CLASS, IMAGE, SCRIPT, TURNED
 from wfalens.explanation.opinion_line import OpinionLine, OpinionLines, Push
 from wfalens.export import draw_opinions
-from wfalens.export.canvas import Box, Text, width_of
+from wfalens.export.canvas import Box, Circle, Text, width_of
 
 FINDINGS = [
     {
@@ -62,6 +63,38 @@ def test_a_slide_is_sixteen_to_nine_and_nothing_falls_off_it(found):
                 assert shape.at[1] + 0.3 * shape.size <= 900, shape
             if isinstance(shape, Box):
                 assert shape.at[1] + shape.height <= 900, shape
+        if findings is long:  # what follows the headline keeps its panel, however long that is
+            assert [shape for shape in canvas.shapes if isinstance(shape, Box) and shape.colour == "faint"]
+            shown = [shape.content for shape in canvas.shapes if isinstance(shape, Text)]
+            assert shown.count("What it has not learned") == 2
+            assert any(text.startswith("1 says") for text in shown)
+
+
+def test_what_it_says_before_and_after_an_added_word_is_shown():
+    before = {"text": "a thriller", "output": [0.2, 0.8], "class": "positive", "truth": "positive"}
+    after = {"text": "a bad thriller", "output": [0.9, 0.1], "class": "negative", "before": before, "added": "bad"}
+    drawn = draw_opinions(TWO, [{**FINDINGS[0], "examples": [after]}]).to_svg()
+    assert "“a bad thriller”" in drawn
+    assert "positive 80 % → with “bad” negative 90 %" in drawn
+
+
+def test_a_station_where_it_never_is_has_no_circle():
+    moves = MOVES.copy()
+    moves[4] = 0
+    empty = replace(SEVEN, lines=(replace(SEVEN.lines[0], moves=moves), *SEVEN.lines[1:]))
+    full, fewer = (sum(isinstance(shape, Circle) for shape in draw_opinions(each).shapes) for each in (SEVEN, empty))
+    assert full - fewer == 2  # a circle and its ground
+    assert "–" not in [shape.content for shape in draw_opinions(empty).shapes if isinstance(shape, Text)]
+    assert "it never is there" in draw_opinions(empty).to_svg()
+
+
+def test_where_texts_are_too_few_the_picture_shows_words_alone_and_says_what_is_needed():
+    few = [replace(line, towards=(), against=(), alone=(("goal", 0.91),), recognized=5) for line in SEVEN.lines]
+    drawn = draw_opinions(replace(SEVEN, lines=tuple(few))).to_svg()
+    assert "goal" in drawn
+    assert "91 %" in drawn
+    assert "finds 50 % of 10 texts" in drawn
+    assert "must be read 10 times" in drawn
 
 
 def test_what_is_not_learned_has_a_panel_with_examples_and_what_is_learned_has_none():

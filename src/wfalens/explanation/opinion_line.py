@@ -6,7 +6,7 @@ Every figure is measured on the network's own outputs before and after each word
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ _LASTING = 0.5  # share of the words after which a network is still sure, if its
 LEAST_READ = 10  # times that a word must be read before its push counts
 _LEAST_BEGINNINGS = 5  # of texts that differ, before it
 _IDLE = 0.03  # a word does nothing if the interval of its push lies within this
+_ALONE = 3  # words that are named for a class where texts are few
 _PUSHES, _IDLE_WORDS = 12, 8  # kept for each class and direction
 _PRINTED = 6  # words of each direction in a table for people
 _EXPECTED = 3.0  # standard errors by which the labels of texts with a word differ from all labels
@@ -64,6 +65,9 @@ class OpinionLine(Result):
     towards: tuple[Push, ...]  # strongest first
     against: tuple[Push, ...]
     idle: tuple[Push, ...]  # frequent words that do nothing, first those whose texts have the class more or less often
+    recognized: int | None = None  # of the texts, those that the network gives the class; None: not known
+    mistaken: tuple[tuple[str, int], ...] = ()  # the classes that it gives most of the others, with their texts
+    alone: tuple[tuple[str, float], ...] = ()  # words that alone are such a text, with the probability of the class
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -194,9 +198,12 @@ def opinion_lines(
     chosen = _chosen(read, names) if classes is None else [names.index(name) for name in classes]
     top, kept = read.before.max(1) > SURE, read.after > SURE
     again = kept[np.arange(len(top)), read.before.argmax(1)]
+    lines = [_line(read, model, label) for label in chosen]
+    if len(names) > 2 and read.beginning is None:
+        lines = _with_words_alone(read, model, lines)
     return OpinionLines(
         class_names=names,
-        lines=tuple(_line(read, model, label) for label in chosen),
+        lines=tuple(lines),
         corpus=corpus.name,
         texts=len(read.ids),
         words=len(read.ids.values),
@@ -286,6 +293,20 @@ def read_texts(model: PrefixClassifier, corpus: Corpus, queries: int = QUERIES, 
     return Reading(worded[order], part, before, after, labels, _BEGINNING if paid else None)
 
 
+def _with_words_alone(read: Reading, model: PrefixClassifier, lines: Sequence[OpinionLine]) -> list[OpinionLine]:
+    """With the words of the texts that the network gives each class where they stand alone."""
+    ids = np.unique(read.ids.values)
+    ids = ids[ids > UNKNOWN]
+    outputs = output_traces(model, Ragged.from_lengths(ids, np.ones(len(ids), np.int64))).values
+    words, answers = model.encoder.vocabulary.decode(ids), outputs.argmax(1)
+    found = []
+    for line in lines:
+        order = np.argsort(-outputs[:, line.number], kind="stable")[:_ALONE]
+        own = [(words[at], float(outputs[at, line.number])) for at in order if answers[at] == line.number]
+        found.append(replace(line, alone=tuple(own)))
+    return found
+
+
 def _accuracy(read: Reading) -> float | None:
     if read.labels is None or read.beginning is not None:
         return None
@@ -325,10 +346,15 @@ def _line(read: Reading, model: PrefixClassifier, label: int) -> OpinionLine:
     towards = sorted((each for each in pushes if each.low > 0 and each not in idle), key=lambda each: -each.low)
     against = sorted((each for each in pushes if each.high < 0 and each not in idle), key=lambda each: each.high)
     spelled = [each for each in idle if has_letter(each.word)]
+    answers = np.bincount(read.ends.argmax(1)[read.class_of_text == label], minlength=len(model.class_names))
+    others = [at for at in np.argsort(-answers, kind="stable") if at != label and answers[at]]
+    is_known = _accuracy(read) is not None
     return OpinionLine(
         label=model.class_names[label],
         number=label,
         texts=int((read.class_of_text == label).sum()),
+        recognized=int(answers[label]) if is_known else None,
+        mistaken=tuple((model.class_names[at], int(answers[at])) for at in others[:2] if is_known),
         moves=moves,
         towards=tuple(sorted(towards[:_PUSHES], key=lambda each: -each.change)),
         against=tuple(sorted(against[:_PUSHES], key=lambda each: each.change)),
@@ -396,6 +422,7 @@ def _class_row(line: OpinionLine) -> dict[str, str]:
     return {
         "class": line.label,
         "texts": f"{line.texts:,}",
+        "recognized": "" if line.recognized is None else percent(line.recognized / max(1, line.texts)),
         "stays sure": percent(line.rates[-1, -1]),
         "words towards it": listed(line.towards),
         "words against it": listed(line.against),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from wfalens.explanation.opinion_line import STATIONS, OpinionLine, OpinionLines, Push, points
+from wfalens.explanation.opinion_line import LEAST_READ, STATIONS, OpinionLine, OpinionLines, Push, points
 from wfalens.export.canvas import Box, Canvas, Circle, Stroke, Text, fitted, width_of, wrapped
 from wfalens.messages import percent
 from wfalens.palette import LIGHT
@@ -30,6 +30,24 @@ _KINDS = {
 Findings = Sequence[Mapping[str, Any]]
 
 
+class _Slide(NamedTuple):
+    """What a slide has room for."""
+
+    title: float  # size of the headline
+    words: int  # on each side of one line
+    rows: int  # words of each of several lines
+    claims: int  # of each kind
+
+
+_SLIDES = (
+    _Slide(42, 5, 2, 2),
+    _Slide(38, 4, 2, 2),
+    _Slide(36, 4, 1, 1),
+    _Slide(34, 3, 1, 1),
+    _Slide(28, 2, 0, 1),
+)
+
+
 def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool = False, talk: bool = False) -> Canvas:
     """The picture, wide, narrow for a telephone, or a slide of 16:9.
 
@@ -39,31 +57,34 @@ def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool 
         narrow: 390 pixels wide, from top to bottom.
         talk: exactly 1600 × 900, with at most six classes.
     """
-    for fewer in range(4 if talk else 1):
+    for slide in _SLIDES if talk else (None,):
         canvas = Canvas(NARROW if narrow else WIDE, 0, f"{found.title}. {found.about} {found.source}")
         if narrow:
             _narrow(canvas, found, findings)
         else:
-            _wide(canvas, found, findings, talk, fewer)
+            _wide(canvas, found, findings, slide)
         if canvas.height <= _TALK:
             break
     canvas.height = _TALK if talk else canvas.height
     return canvas
 
 
-def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, talk: bool, fewer: int) -> None:
-    """The wide form; on a slide with fewer claims, then fewer words, until it fits."""
-    claims, words = ((2, 0), (1, 1), (1, 2), (0, 2))[fewer] if talk else (4, 0)
-    y = _headline(canvas, found, findings, (_MARGIN, 50), 42)
+def _wide(canvas: Canvas, found: OpinionLines, findings: Findings, slide: _Slide | None) -> None:
+    """The wide form, or a slide of it."""
+    y = _headline(canvas, found, findings, (_MARGIN, 50), slide.title if slide else 42, 1 if slide else 2)
     if len(found.class_names) == 2 and len(found.lines) == 1:
-        y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk - words)
+        y = _one_line(canvas, found, found.lines[0], y + 10, slide.words if slide else _WORDS, slide is None)
     else:
-        lines = found.lines[: _TALK_CLASSES if talk else None]
+        lines = found.lines[: _TALK_CLASSES if slide else None]
         columns = 2 if len(lines) <= 4 else 3
-        y = _multiples(canvas, found, lines, y, columns, (2 if talk else 3) - words)
-    y = _panel(canvas, findings, found.class_names, y + 16, claims)
-    about = found.source if talk else f"{found.source} {_legend(found)}"
-    canvas.height = _paragraph(canvas, about, _SMALL, (_MARGIN, y + 32), 3, "soft")
+        y = _multiples(canvas, found, lines, y, columns, slide.rows if slide else 3)
+    if slide:
+        y = _columns(canvas, findings, y + 6, slide.claims)
+        about = f"{found.source[:-1]}; {_jumps(found.lines)}."
+        canvas.height = _paragraph(canvas, about, 17, (_MARGIN, y + 24), 1, "soft") - 12
+    else:
+        y = _panel(canvas, findings, found.class_names, y + 16, 4)
+        canvas.height = _paragraph(canvas, f"{found.source} {_legend(found)}", _SMALL, (_MARGIN, y + 32), 4, "soft")
 
 
 def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings) -> None:
@@ -76,7 +97,9 @@ def _narrow(canvas: Canvas, found: OpinionLines, findings: Findings) -> None:
     canvas.height = _paragraph(canvas, f"{found.source} {_legend(found)}", 15, (_EDGE, y + 21), 12, "soft")
 
 
-def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple[float, float], size: float) -> float:
+def _headline(
+    canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple[float, float], size: float, examples: int = 2
+) -> float:
     """The most useful claim with its examples, how often the network is right, and what is drawn below."""
     (x, y), wide = at, canvas.width == WIDE
     usual, lines = (22.0, 2) if wide else (16.0, 7)
@@ -89,6 +112,7 @@ def _headline(canvas: Canvas, found: OpinionLines, findings: Findings, at: tuple
         while size > 1.5 * usual and wrapped(text, size, room, lines, True)[-1].endswith("…"):
             size -= 3
         y = _paragraph(canvas, text, size, (x, y + size - usual + 4), lines, bold=True)
+        first = {**first, "examples": first["examples"][:examples]}
         y = _examples(canvas, first, found.class_names, (x, y), canvas.width - 2 * x, usual) + 6
     if not findings:
         y = _paragraph(canvas, found.title, size, (x, y + 12), lines, bold=True)
@@ -121,7 +145,7 @@ def _examples(
     shown, words = finding["examples"][:2], re.findall("“(.+?)”", finding["claim"])
     labels = [f" (label: {each['truth']})" if each.get("truth") else "" for each in shown]
     answers = [
-        fitted(f"{each['class']} {percent(max(each['output']))}{label}", size, (0.6 if wide else 1) * width, bold=True)
+        fitted(f"{_before(each)}{_answer(each)}{label}", size, (0.7 if wide else 1) * width, bold=True)
         for each, label in zip(shown, labels, strict=True)
     ]
     room = width - max((width_of(each, size, bold=True) for each in answers), default=0) - 24 if wide else width
@@ -134,6 +158,16 @@ def _examples(
         canvas.add(Text((beside if wide else x, y), answer, size, colour, True))
         y += round(1.45 * size)
     return y
+
+
+def _answer(example: Mapping[str, Any]) -> str:
+    return f"{example['class']} {percent(max(example['output']))}"
+
+
+def _before(example: Mapping[str, Any]) -> str:
+    """What the network says without the word that was added to a text."""
+    before = example.get("before")
+    return f"{_answer(before)} → with “{example['added']}” " if before else ""
 
 
 def _paragraph(
@@ -155,11 +189,23 @@ def _paragraph(
 
 
 def _legend(found: OpinionLines) -> str:
+    if _is_sparse(found):
+        return (
+            f"Bars: what the network says of the {found.unit} alone. To follow its opinion, more texts are needed: a "
+            f"{found.unit} must be read {LEAST_READ} times while no class is above 80 %."
+        )
+    empty = any(not line.moves[at].any() for line in found.lines for at in range(5))
     return (
-        f"Circle: share of {found.unit}s read there; inside: of these, the share after which it stays. Arrow: the "
-        f"share after which it moves on; {_jumps(found.lines)}. Bars: mean change by a {found.unit} while no class is "
-        "above 80 %, in points of probability."
+        f"Circle: share of {found.unit}s read there{' (none: it never is there)' if empty else ''}; inside: of these, "
+        f"the share after which it stays. Arrow: the share after which it moves on; {_jumps(found.lines)}. Bars: mean "
+        f"change by a {found.unit} while no class is above 80 %, in points of probability."
     )
+
+
+def _is_sparse(found: OpinionLines) -> bool:
+    """Whether the texts are too few to follow opinions."""
+    measured = [line for line in found.lines if line.towards]
+    return 2 * len(measured) < len(found.lines) and any(line.alone for line in found.lines)
 
 
 def _jumps(lines: Sequence[OpinionLine]) -> str:
@@ -183,15 +229,16 @@ def _station_names(found: OpinionLines, line: OpinionLine) -> list[str]:
 def _station(
     canvas: Canvas, line: OpinionLine, at: int, place: tuple[float, float], radius: float, side: str, size: float
 ) -> None:
-    """A circle with the share of words after which the network stays there."""
+    """A circle with the share of words after which the network stays there; none where it never is."""
+    if not line.moves[at].any():
+        return
     share, stays = line.shares[at], line.rates[at, at]
     tip = f"{percent(share)} of the words are read here ({STATIONS[at]}); after {percent(stays)} of them it stays"
     sure = at in (0, 4)
     colour = "grey" if at == 2 else side
     canvas.add(Circle(place, radius, "panel"), Circle(place, radius, colour, 1.0 if sure else 0.35, tip))
     ink = "panel" if sure else "ink"
-    inside = percent(stays) if line.moves[at].any() else "–"  # it never is there
-    inside = inside if size > 16 else inside.replace(" ", "")
+    inside = percent(stays) if size > 16 else percent(stays).replace(" ", "")
     canvas.add(Text((place[0], place[1] + (2 if size > 16 else 6)), inside, size, ink, True, anchor="middle"))
     if size > 16:
         canvas.add(Text((place[0], place[1] + 0.9 * size), "stay", max(15, 0.8 * size), ink, True, anchor="middle"))
@@ -214,7 +261,7 @@ def _type_colour(number: int) -> str:
     return f"class-{number}" if number < len(LIGHT) else "ink"
 
 
-def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float, words: int) -> float:
+def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float, words: int, jumps: bool) -> float:
     """The large form of two classes: words above, the line with its stations below; returns where it ends."""
     low, high = _sides(found, line)
     middle, right = canvas.width / 2, canvas.width - _MARGIN
@@ -227,9 +274,9 @@ def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float
         canvas.add(Text((x, top + 20), head, _USUAL, colour, True, anchor=anchor))
         for row, push in enumerate(pushes):
             _bar(canvas, push, (middle + 310 * way, top + 60 + 36 * row), way * 260 / most, colour)
-    _middle(canvas, line, (middle, top + 20), 300)
+    _middle(canvas, line, (middle, top + 20), 300, words > 3)
     y = top + 60 + 36 * max(words - 1, len(against), len(towards)) + 96
-    return _track(canvas, found, line, (_MARGIN + 130, right - 130), y) + 10
+    return _track(canvas, found, line, (_MARGIN + 130, right - 130), y, jumps) + 10
 
 
 def _bar(canvas: Canvas, push: Push, at: tuple[float, float], scale: float, colour: str) -> None:
@@ -248,14 +295,14 @@ def _tip(push: Push) -> str:
     return f"{push.word}: {points(push.change)} points (95 %: {span}), read {push.n:,} times"
 
 
-def _middle(canvas: Canvas, line: OpinionLine, at: tuple[float, float], room: float) -> None:
+def _middle(canvas: Canvas, line: OpinionLine, at: tuple[float, float], room: float, more: bool) -> None:
     """What the bars mean, and frequent words that do nothing, first those that should matter."""
     x, y = at
     for text in ("points of probability,", "while it is not yet sure"):
         canvas.add(Text((x, y), text, _SMALL, "soft", anchor="middle"))
         y += 24
-    expected = [each for each in line.idle if each.expected][:2]
-    plain = [each for each in line.idle if not each.expected][:3]
+    expected = [each for each in line.idle if each.expected][: 2 if more else 1]
+    plain = [each for each in line.idle if not each.expected][: 3 if more or not expected else 0]
     if expected or plain:
         y += 20
         canvas.add(Text((x, y), "words that do nothing", _SMALL, "soft", True, anchor="middle"))
@@ -270,7 +317,9 @@ def _middle(canvas: Canvas, line: OpinionLine, at: tuple[float, float], room: fl
         canvas.add(Text((x, y + 34), words, _USUAL, "soft", anchor="middle"))
 
 
-def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[float, float], y: float) -> float:
+def _track(
+    canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[float, float], y: float, jumps: bool
+) -> float:
     """The five stations from left to right, and the arrows between neighbours; returns where they end."""
     (first, last), (low, high) = ends, _sides(found, line)
     xs = [first + (last - first) * at / 4 for at in range(5)]
@@ -290,8 +339,9 @@ def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[f
         canvas.add(Text((xs[at], below), fitted(name, 22, room, bold=True), 22, bold=True, anchor="middle"))
         unit = fitted(f"{STATIONS[at]} {line.label}", _SMALL, room)
         canvas.add(Text((xs[at], below + 26), unit, _SMALL, "soft", anchor="middle"))
-    canvas.add(Text(((first + last) / 2, below + 58), _jumps([line]), _SMALL, "soft", anchor="middle"))
-    return below + 58
+    if jumps:
+        canvas.add(Text(((first + last) / 2, below + 58), _jumps([line]), _SMALL, "soft", anchor="middle"))
+    return below + (58 if jumps else 34)
 
 
 def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float) -> float:
@@ -303,7 +353,7 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
     for pushes, name, colour in zip(sides, names, (high, low), strict=True):
         head = fitted(f"{found.unit.title()}s that push towards {name}", 17, 358, bold=True)
         canvas.add(Text((16, y + 8), head, 17, colour, True))
-        y = _bars(canvas, pushes, (16, y + 20), 358, most, colour) + 18
+        y = _bars(canvas, _pushed(pushes), (16, y + 20), 358, most, colour) + 18
     idle = sorted(line.idle, key=lambda each: not each.expected)[:4]
     if idle:
         words = fitted(f"Do nothing: {', '.join(each.word for each in idle)}", 16, 358)
@@ -329,19 +379,27 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
 
 
 def _bars(
-    canvas: Canvas, pushes: Sequence[Push], at: tuple[float, float], width: float, most: float, colour: str
+    canvas: Canvas,
+    words: Sequence[tuple[str, float, str, str]],
+    at: tuple[float, float],
+    width: float,
+    most: float,
+    colour: str,
 ) -> float:
-    """Words with bars to scale, one below the other; returns where they end."""
+    """Words with their value, its label and what a pointer shows, as bars to scale; returns where they end."""
     x, y = at
     room = 0.36 * width
-    for push in pushes:
-        long = (width - room - 64) * abs(push.change) / most
-        word = fitted(push.word, 17, room - 8)
-        canvas.add(Text((x + room - 8, y + 17), word, 17, anchor="end", link={"word": push.word}))
-        canvas.add(Box((x + room, y + 4), max(2.0, long), 15, colour, radius=2.0, tip=_tip(push)))
-        canvas.add(Text((x + room + long + 8, y + 17), points(push.change), 17, bold=True))
+    for word, value, label, tip in words:
+        long = (width - room - 72) * abs(value) / most
+        canvas.add(Text((x + room - 8, y + 17), fitted(word, 17, room - 8), 17, anchor="end", link={"word": word}))
+        canvas.add(Box((x + room, y + 4), max(2.0, long), 15, colour, radius=2.0, tip=tip))
+        canvas.add(Text((x + room + long + 8, y + 17), label, 17, bold=True))
         y += 25
     return y
+
+
+def _pushed(pushes: Sequence[Push]) -> list[tuple[str, float, str, str]]:
+    return [(each.word, each.change, points(each.change), _tip(each)) for each in pushes]
 
 
 def _multiples(
@@ -351,7 +409,7 @@ def _multiples(
     edge = 16.0 if columns == 1 else _MARGIN
     gap = 20.0
     width = (canvas.width - 2 * edge - gap * (columns - 1)) / columns
-    tall = 152.0 + 25 * rows + 28
+    tall = (104.0 if _is_sparse(found) else 180.0 if rows > _SLIDES[0].rows else 158.0) + 25 * rows
     changes = [abs(each.change) for line in lines for each in line.towards[:rows]]
     for number, line in enumerate(lines):
         place = edge + (width + gap) * (number % columns), top + (tall + gap) * (number // columns)
@@ -379,10 +437,20 @@ def _small(
     canvas.add(Box(at, *size, "panel", radius=8.0, edge="line"))
     room = size[0] - 32
     canvas.add(
-        Text((x + 16, y + 30), fitted(line.label, 22, room - 120, bold=True), 22, _type_colour(line.number), True)
+        Text((x + 16, y + 30), fitted(line.label, 22, room - 190, bold=True), 22, _type_colour(line.number), True)
     )
     texts = f"{line.texts:,} texts"
+    if line.recognized is not None:
+        texts = f"finds {percent(line.recognized / max(1, line.texts))} of {texts}"
     canvas.add(Text((x + size[0] - 16, y + 30), texts, 16, "soft", anchor="end"))
+    if _is_sparse(found):
+        head = f"after this {found.unit} alone:" if line.alone else f"no {found.unit} alone is enough"
+        canvas.add(Text((x + 16, y + 58), head, 16, "soft"))
+        alone = [(word, value, percent(value), "") for word, value in line.alone[:rows]]
+        _bars(canvas, alone, (x + 16, y + 66), room, 1.0, high)
+        taken = f"it takes {' and '.join(f'{n:,} for {name}' for name, n in line.mistaken)}" if line.mistaken else ""
+        canvas.add(Text((x + 16, y + size[1] - 14), fitted(taken, 16, room), 16, "soft"))
+        return
     middle, first, last = y + 82, x + 50, x + size[0] - 50
     xs = [first + (last - first) * station / 4 for station in range(5)]
     canvas.add(Stroke([(first, middle), (last, middle)], "line", 4))
@@ -397,17 +465,43 @@ def _small(
     canvas.add(Text((xs[0] - 36, y + 138), "0–20 %", 16, "soft"))
     canvas.add(Text((xs[2], y + 138), "% that stay", 16, "soft", anchor="middle"))
     canvas.add(Text((xs[4] + 36, y + 138), "80–100 %", 16, "soft", anchor="end"))
-    end = _bars(canvas, line.towards[:rows], (x + 16, y + 146), room, most, high)
-    words = f"against: {', '.join(each.word for each in line.against[:4])}" if line.against else ""
+    end = _bars(canvas, _pushed(line.towards[:rows]), (x + 16, y + 146), room, most, high)
+    has_room = rows > _SLIDES[0].rows
+    words = f"against: {', '.join(each.word for each in line.against[:4])}" if line.against and has_room else ""
     if not line.towards and not line.against:
-        words, end = f"no {found.unit} was read often enough to measure", y + 146
+        words, end = f"no {found.unit} was read {LEAST_READ} times: give more texts", y + 146
     canvas.add(Text((x + 16, end + 20), fitted(words, 16, room), 16, "soft"))
+
+
+def _columns(canvas: Canvas, findings: Findings, top: float, most: int) -> float:
+    """Further claims on a slide, a column for each kind; returns where they end."""
+    chosen = {kind: _others(findings, kind)[:most] for kind in _PANEL_KINDS}
+    shown = {kind: claims for kind, claims in chosen.items() if claims}
+    if not shown:
+        return top
+    width, ends, shapes = (canvas.width - 2 * _MARGIN - 20) / len(shown), [], len(canvas.shapes)
+    for at, (kind, claims) in enumerate(shown.items()):
+        x = _MARGIN + 20 + at * width
+        y = _paragraph(canvas, _KINDS[kind], 20, (x, top + 30), 1, bold=True, width=width - 20)
+        for each in claims:
+            y = _paragraph(canvas, _short(each), 18, (x, y), 2, width=width - 20) + 4
+        ends.append(y)
+    canvas.shapes.insert(
+        shapes, Box((_MARGIN, top), canvas.width - 2 * _MARGIN, max(ends) - top - 8, "faint", radius=12)
+    )
+    return max(ends)
+
+
+def _others(findings: Findings, kind: str) -> list[Mapping[str, Any]]:
+    """Claims beside the headline, which has the accuracy too."""
+    return [each for each in findings[1:] if each["kind"] == kind and each["code"] != "accuracy"]
 
 
 def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float, most: int) -> float:
     """Further claims, each in a row with its examples beside it; returns where they end."""
-    shown = [each for each in findings[1:] if each["kind"] in _PANEL_KINDS and each["code"] != "accuracy"][:most]
-    chosen = [each for kind in _PANEL_KINDS for each in shown if each["kind"] == kind]
+    half = most // 2
+    missing, dangerous = (_others(findings, kind) for kind in _PANEL_KINDS)
+    chosen = [*missing[: max(half, most - len(dangerous))], *dangerous[: max(most - half, most - len(missing))]]
     if not chosen:
         return top
     edge, size = (_MARGIN, 20.0) if canvas.width == WIDE else (_EDGE, 16.0)
@@ -422,8 +516,8 @@ def _panel(canvas: Canvas, findings: Findings, names: Sequence[str], top: float,
             kind = each["kind"]
             y = _paragraph(canvas, _KINDS[kind], size + 2, (edge + 20, y + 6), 1, bold=True) + 4
         if canvas.width == WIDE:
-            below = _paragraph(canvas, _short(each), size, (edge + 20, y), 4, width=0.38 * room)
-            y = max(below, _examples(canvas, fresh, names, (edge + 20 + 0.4 * room, y), 0.6 * room, size))
+            below = _paragraph(canvas, _short(each), size, (edge + 20, y), 4, width=0.33 * room)
+            y = max(below, _examples(canvas, fresh, names, (edge + 20 + 0.35 * room, y), 0.65 * room, size))
         else:
             y = _paragraph(canvas, _short(each), size, (edge + 20, y), 7, width=room)
             y = _examples(canvas, fresh, names, (edge + 20, y), room, size)

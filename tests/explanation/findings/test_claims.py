@@ -354,7 +354,7 @@ def test_classes_that_are_missed_are_named_and_a_rare_one_comes_first():
     found = wl.findings(wfa, model, corpus, queries=QUERIES)
     assert found.findings[0].code == "rare:health"
     assert found.findings[0].figure == 0.5
-    assert "misses 50 % of the “health” texts (29 % of all): it takes 50 % for “sport”" in found.findings[0].claim
+    assert "misses 50 % of the “health” texts (29 % of all texts): it takes 50 % for “sport”" in found.findings[0].claim
     missed = {each.code: each.figure for each in found if each.code.startswith(("rare", "confusion"))}
     assert missed == {"rare:health": 0.5, "confusion:world": 0.45}  # sport is missed less often than the mean
     assert all(each.truth == "health" != each.class_name for each in found.findings[0].examples)

@@ -596,7 +596,7 @@ def _missed(talk: Interview, code: str, every: Answered, label: int) -> ProbeRes
         shares = [f"{percent(taken[at] / len(own.texts))} for “{talk.name(at)}”" for at in (first, second) if taken[at]]
         text = f"It misses {percent(found.value)} of the “{talk.name(label)}” texts"
         if len(talk.names) > 2:
-            text += f" ({percent(usual)} of all): it takes {' and '.join(shares)}"
+            text += f" ({percent(usual)} of all texts): it takes {' and '.join(shares)}"
         else:
             text += f": it takes them for “{talk.name(first)}”"
         return Claim(NOT_LEARNED, text, found, own.kept(own.answers == first).surest[:2])
