@@ -22,7 +22,7 @@ from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 from wfalens.validation import Bounds, real
 
-_KEPT_BYTES = 1 << 21  # of matrices kept for predictions: what a core's share of the cache holds
+_KEPT_BYTES = 1 << 22  # of matrices kept for predictions: what a core's share of all caches holds
 _MOST_STATES_OF_MATRICES = 128
 
 

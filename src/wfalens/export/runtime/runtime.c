@@ -865,7 +865,7 @@ typedef int32_t state_number;
 #define NUMBERS (WFA_STATES - 1) /* the last state is always WFA_STATE_ONE */
 #define HALF (WFA_TURNS * (WFA_WIDTH / 2)) /* pairs of the first layer that turn */
 #define ONE_BITS 22
-#define READ_AT_ONCE 4 /* texts */
+#define READ_AT_ONCE 8 /* texts */
 
 #if WFA_SHORT_STEPS
 typedef int16_t step_number;
@@ -1136,23 +1136,24 @@ static inline void fetch(size_t entry) {
 #endif
 }
 
-/* Texts, at most READ_AT_ONCE, read a word each. */
-static inline void steps(state_number *const *x, const size_t *entries, const size_t count) {
+/* Texts, at most READ_AT_ONCE, read a word each; their states may all be alike. */
+static inline void steps(state_number *const *x, const size_t *entries, const size_t count, const int alike) {
+  const size_t distinct = alike ? 1 : count;
   reads found[READ_AT_ONCE];
   size_t t;
-  for (t = 0; t < count; t++) start_reads(x[t], found + t);
+  for (t = 0; t < distinct; t++) start_reads(x[t], found + t);
 #if COLUMNS
-  read_links(found, count);
+  read_links(found, distinct);
 #endif
   for (t = 0; t < count; t++) {
     parts made;
-    finish_step(x[t], found + t, parts_of(entries[t], &made));
+    finish_step(x[t], found + (alike ? 0 : t), parts_of(entries[t], &made));
   }
 }
 
 static void step(const state_number *x, size_t entry, state_number *after) {
   if (after != x) memcpy(after, x, WFA_STATES * sizeof *x);
-  steps(&after, &entry, 1);
+  steps(&after, &entry, 1, 0);
 }
 
 /* what a change of the state before the word does to column*(state after it) */
@@ -1296,7 +1297,12 @@ int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASS
 }
 
 #define TOGETHER 8 /* texts that are read side by side: none waits for another's sums */
-#define SORTED (WFA_LINEAR ? 128 : 32) /* texts of which those of about the same length are read together */
+/* texts of which those of about the same length are read together */
+#if WFA_LINEAR || defined(__AVX2__)
+#define SORTED 128
+#else
+#define SORTED 32 /* which takes less memory */
+#endif
 
 /* Reads texts side by side, at most TOGETHER: quick if they have about the same length. */
 static void read_together(const uint16_t *entries, const size_t *starts, const uint8_t *order, size_t count, int *classes,
@@ -1321,7 +1327,8 @@ static void read_together(const uint16_t *entries, const size_t *starts, const u
         entry[at] = words[k + at][t];
         if (t + 1 < shortest) fetch(words[k + at][t + 1]);
       }
-      steps(states, entry, READ_AT_ONCE);
+      if (t) steps(states, entry, READ_AT_ONCE, 0);
+      else steps(states, entry, READ_AT_ONCE, 1);
     }
 #else
     for (k = 0; k < TOGETHER; k++) read_word(&texts[k], words[k][t]);
