@@ -263,7 +263,7 @@ sentences = st.lists(st.integers(0, 100), min_size=1, max_size=9)
 
 @given(linear_samples(), sentences)
 def test_contributions_are_log_odds_and_add_up(item, raw):
-    found = explain(item.wfa, " ".join(text_of(item, raw)))
+    found = explain(item.wfa, " ".join(text_of(item, raw)), unit="log-odds")
     scale = 1 + np.abs(found.output).max()
     assert found.unit == "log-odds"
     np.testing.assert_allclose(found.values.sum(0) / scale, (found.output - found.base) / scale, atol=1e-9)
@@ -280,7 +280,7 @@ def test_contributions_are_log_odds_and_add_up(item, raw):
 @given(linear_samples(), sentences)
 def test_deletion_and_replacement_equal_recomputation(item, raw):
     words = text_of(item, raw)
-    found = explain(item.wfa, " ".join(words))
+    found = explain(item.wfa, " ".join(words), unit="log-odds")
     scale = 1 + np.abs(found.without).max()
     for position in range(len(words)):
         rest = " ".join(words[:position] + words[position + 1 :])

@@ -140,6 +140,8 @@ def test_the_printed_form_is_short_and_without_the_text(newsroom_wfa):
 
 def test_probabilities_of_linear_automata_are_consistent():
     wfa = linear_sample(1).wfa
-    found = explain(wfa, "w1 w2 w3", unit="probability")
+    found = explain(wfa, "w1 w2 w3")
+    assert (found.unit, explain(wfa, "w1", method="additive").unit) == ("probability", "probability")
+    np.testing.assert_allclose(found.values.sum(0), found.output - found.base, atol=1e-6)
     np.testing.assert_allclose(found.without[0], wfa.predict_proba(["w2 w3"])[0], atol=1e-6)
     assert explain(wfa, "w1 w2", method="banzhaf").unit == "log-odds"

@@ -168,7 +168,7 @@ def interactions(wfa, text, absence):
 
 
 def local_attribution(wfa, text, method):
-    found = explanation.explain(wfa, text, method=method)
+    found = explanation.explain(wfa, text, method=method, unit=wfa.unit)
     return {"contributions": found.values, "without": found.without, "shares": found.row_shares}
 
 
@@ -186,17 +186,17 @@ def network_shapley(model, wfa, text, queries):
 def captum_values(wfa, texts, target):
     ids = [list(each) for each in wfa.encoder.encode(texts)]
     table = np.array([each + [0] * (max(map(len, ids)) - len(each)) for each in ids])
-    return explanation.WFAExplainer(wfa).attribute(table, target)
+    return explanation.WFAExplainer(wfa, unit=wfa.unit).attribute(table, target)
 
 
 def lime_list(wfa, text):
-    return dict(explanation.WFAExplainer(wfa).explain_instance(text).as_list())
+    return dict(explanation.WFAExplainer(wfa, unit=wfa.unit).explain_instance(text).as_list())
 
 
 def explanation_scores(wfa, model, texts):
     scorers = {
         "shapley": lambda text: explanation.shapley(wfa, text).values,
-        "walk": lambda text: explanation.explain(wfa, text, method="additive").values,
+        "walk": lambda text: explanation.explain(wfa, text, method="additive", unit=wfa.unit).values,
     }
     rationales = [[int(word in ("good", "bad", "not")) for word in text.split()] for text in texts]
     found = evaluation.evaluate_explanations(scorers, model, texts, rationales=rationales)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.automata import linear_sample, sample
 from tests.studies import hostile_study
+from wfalens.progress import Progress, shown_on
 from wfalens.report import Extent, Study, collect, views, write_report
 from wfalens.text import Corpus
 
@@ -25,6 +26,28 @@ def study():
 @pytest.fixture(scope="module")
 def carried(study):
     return collect(study, SMALL)
+
+
+def test_what_is_being_done_is_said_before_it_is_done(study):
+    class Ear(Progress):
+        def __init__(self):
+            self.heard = []
+
+        def say(self, message):
+            self.heard.append(message)
+
+        def start(self, task, total=None):
+            self.heard.append(task)
+
+        def advance(self, units=1, note=""):
+            self.heard.append(note)
+
+    ear = Ear()
+    with shown_on(ear):
+        collect(study, SMALL)
+    assert ear.heard[0].startswith("collecting what the page shows: opinion, findings")
+    assert ear.heard[2] == "opinion"  # the first view, before it is made
+    assert ear.heard.index("findings") < ear.heard.index("texts") < ear.heard.index("comparison")
 
 
 def read(path):

@@ -97,7 +97,7 @@ class Doors:
             model: the network; with it, the values are the network's own Shapley values, else those of the automaton.
             method: "shapley", "banzhaf", or "additive" (what each word changed when it was read).
             absence: what an absent word is: "delete", "unknown" or, without a model, "background" or "bigram".
-            unit: "probability" or "log-odds"; by default the automaton's own.
+            unit: "probability", or for experts "log-odds" of a linear automaton.
             queries: with a model: model calls at most (default: 500).
             tolerance: with a model: stop when all 95 % intervals are at most this far from the values.
             class_name: the class to show first; by default the predicted one.

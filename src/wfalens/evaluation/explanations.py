@@ -181,8 +181,10 @@ def compare_explanations(
         raise InputError("there is no text with a word in it", code="no-words")
     rng = np.random.default_rng(seed)
     scorers: dict[str, TextScorer] = {
-        "Shapley values of the automaton": lambda text: wfa.explain(text).values,
-        "additive contributions of the automaton": lambda text: wfa.explain(text, method="additive").values,
+        "Shapley values of the automaton": lambda text: wfa.explain(text, unit=wfa.unit).values,
+        "additive contributions of the automaton": lambda text: (
+            wfa.explain(text, method="additive", unit=wfa.unit).values
+        ),
         "leave-one-out on the classifier": lambda text: leave_one_out_scores(model, text),
         "random": lambda text: rng.random(len(model.encoder.tokens(text))),
     }

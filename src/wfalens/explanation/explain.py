@@ -45,7 +45,8 @@ def explain(
             output evolve?).
         absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or, of the automaton only,
             "background" (a random word of the extraction corpus) or "bigram" (one that fits its neighbours).
-        unit: "probability" or "log-odds"; by default the automaton's own. The network's values are probabilities.
+        unit: "probability", or for experts "log-odds" of a linear automaton. Banzhaf values are in the automaton's own
+            unit, and the network's are probabilities.
         queries: with a model: the largest number of queries (default: 500).
         tolerance: with a model: stop when all 95 % intervals are at most this far from the values; if the queries
             do not suffice, a warning says so.
@@ -71,17 +72,20 @@ def explain(
     if queries is not None or tolerance is not None:
         raise InputError("queries and a tolerance need a model; give one, or leave them out", code="no-model")
     if method == SHAPLEY:
-        found = shapley(wfa, text, absence=absence, unit=unit, seed=seed)
+        found = shapley(wfa, text, absence=absence, unit=unit or PROBABILITY, seed=seed)
     else:
         if unit not in (None, wfa.unit) and (method, unit) != (ADDITIVE, PROBABILITY):
             raise InputError(f"{method} values of this automaton are in the unit {wfa.unit}", code="unit")
-        found = _additive(wfa, text, absence, unit) if method == ADDITIVE else banzhaf(wfa, text, absence=absence)
+        found = (
+            _additive(wfa, text, absence, unit or PROBABILITY)
+            if method == ADDITIVE
+            else banzhaf(wfa, text, absence=absence)
+        )
     return replace(_with_deletions(wfa, found), class_name=class_name)
 
 
-def _additive(wfa: WFA, text: str, absence: str, unit: str | None) -> Attribution:
+def _additive(wfa: WFA, text: str, absence: str, unit: str) -> Attribution:
     """`(d_t − d_{t−1})·F` for word t, with `d_t` the state vector after t words."""
-    unit = unit or wfa.unit
     if absence != DELETE:
         raise InputError("additive contributions have no other absence than delete", code="absence")
     words, _ = read_text(wfa.encoder, text)

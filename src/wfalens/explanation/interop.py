@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import Attribution, check_some, class_column, import_shap, to_shap
+from wfalens.explanation.attribution import PROBABILITY, Attribution, check_some, class_column, import_shap, to_shap
 from wfalens.explanation.shapley.network_values import QUERIES, network_shapley
 from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.html import heat_html, page_html
@@ -51,8 +51,8 @@ class WFAExplainer:
     explainer.explain_instance(text)    as LIME: an object with `as_list` and `as_html`
     explainer.explain(texts)            our own `Attribution` of every text
 
-    The values are those of the automaton, without a query of the network. With `model` they are the network's own,
-    from at most `queries` queries a text.
+    The values are those of the automaton, in probabilities, without a query of the network. With `model` they are the
+    network's own, from at most `queries` queries a text.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class WFAExplainer:
         wfa: WFA,
         *,
         absence: str = "delete",
-        unit: str | None = None,
+        unit: str = PROBABILITY,
         model: PrefixClassifier | None = None,
         queries: int = QUERIES,
     ) -> None:

@@ -111,8 +111,8 @@ def sentence_card(wfa: WFA, text: str, model: PrefixClassifier | None = None) ->
     rows, names = tuple(walk.row_kinds), wfa.class_names
     if model is None:
         column = int(output.argmax())
-        values = shapley(wfa, text).values[:, column]
-        return SentenceCard(walk.words, names, names[column], output, values, rows, wfa.unit)
+        values = shapley(wfa, text, unit=PROBABILITY).values[:, column]
+        return SentenceCard(walk.words, names, names[column], output, values, rows, PROBABILITY)
     check_pair(wfa, model)
     trace = model.trace(model.encoder.encode([text])).values.astype(np.float64)
     column = int(trace[-1].argmax())

@@ -42,13 +42,20 @@ class Extent:
 
 
 _DEFAULT = Extent()
+_PARTS = 3  # that are made of single texts
 
 
 def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
     """The data of all views; a view that lacks something carries the reason instead."""
     table, extent = WordTable(study), extent.for_classes(len(study.wfa.class_names))
     options: dict[str, Any] = {"sentences": {"each": extent.sentences}, "attacks": {"texts": extent.attacked}}
-    made = {name: or_error(view, study, **options.get(name, {})) for name, view in views.JOBS.items()}
+    progress.say(f"collecting what the page shows: {', '.join(views.JOBS)}, then single texts and words")
+    progress.start("collecting what the page shows", len(views.JOBS) + _PARTS)
+    made: dict[str, Any] = {}
+    for name, view in views.JOBS.items():
+        progress.advance(0, name)
+        made[name] = or_error(view, study, **options.get(name, {}))
+        progress.advance()
     picked = [item["text"] for sort in ("any", "disagree", "unsure") for item in made["sentences"].get(sort, ())]
     claims = made["findings"].get("findings", ())
     picked += [example["text"] for each in claims for example in each["examples"] if example["text"].split()]
@@ -67,6 +74,7 @@ def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, views.word_pages(study, chosen), strict=True)),
     }
+    progress.finish()
     return {**data, "sampling": _sampling(study, data)}
 
 
@@ -86,6 +94,7 @@ def _each(view: Callable[..., dict[str, Any]], study: Study, texts: Sequence[str
         found[text] = or_error(view, study, text)
         progress.advance()
     progress.finish()
+    progress.advance()
     return found
 
 

@@ -43,7 +43,7 @@ def test_the_example_page_answers_and_explains_without_leaving_its_policy(browse
     assert "unsafe" not in policy  # no eval, no other script
     page.close()
     label = int(wfa.predict_indices([text])[0])
-    expected = wfa.explain(text)
+    expected = wfa.explain(text, unit=wfa.unit)
     assert found["words"] == list(expected.words)
     assert found["answer"].startswith(wfa.class_names[label])
     np.testing.assert_allclose(found["values"], expected.values[:, label], atol=0.01 * np.abs(expected.values).max())

@@ -34,7 +34,7 @@ def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
     assert "model" not in data
     assert data["truth"] is None
     if walk.words:
-        explained = explain(drawn.wfa, text)
+        explained = explain(drawn.wfa, text, unit=drawn.wfa.unit)
         assert np.allclose(data["contributions"], explained.values, atol=7e-5)
         total = np.sum(data["contributions"], axis=0)
         assert np.allclose(total, explained.output - explained.base, atol=6e-5 * (len(walk.words) + 1))

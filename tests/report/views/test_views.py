@@ -205,7 +205,9 @@ def test_every_view_of_every_kind(kind, classes):
     study = Study("a.wfa", wfa, model, corpus)
     text = corpus.texts[0]
     played = views.trace(study, text)
-    assert np.allclose(np.sum(played["contributions"], 0), np.sum(explain(wfa, text).values, 0), atol=1e-3)
+    assert np.allclose(
+        np.sum(played["contributions"], 0), np.sum(explain(wfa, text, unit=wfa.unit).values, 0), atol=1e-3
+    )
     to_json([played, views.sentences(study), views.counterfactuals(study, text)])
     if model is not None:
         to_json([views.fidelity(study), views.opinion(study)])

@@ -68,7 +68,9 @@ def shapley_each(
         raise InputError(f"the tolerance must be 0 or a positive number, not {tolerance}", code="tolerance")
     words, ids = _read(wfa.encoder, texts)
     is_exact = unit == wfa.unit
-    check_length(ids, *((MOST_WORDS, "explained word by word") if is_exact else (MOST_SAMPLED, "sampled")))
+    check_length(
+        ids, *((MOST_WORDS, "explained word by word") if is_exact else (MOST_SAMPLED, "sampled in probabilities"))
+    )
     base, output = _empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
     if is_exact:
         values, errors = exact_shapley(wfa, ids, absence, tolerance)
