@@ -428,16 +428,20 @@ function linear(numbers, arrays) {
   const { states, classes, free_classes: free, width: m, factors, columns, turns, decay, state_one: total } = numbers;
   const { first_shift: firstShift, link_bits: linkBits, read_shift: readShift } = numbers;
   const { gate_bits: gateBits, logit_bits: logitBits, short_steps: shortSteps } = numbers;
-  const { expansion, multipliers, shifts, offset, links, final, exp2, sine } = arrays;
+  const { expansion, multipliers, shifts, offset, final, exp2, sine } = arrays;
   const n = states - 1,
     half = turns ? m >> 1 : 0,
     known = new Map(),
     read = new Float64Array(n),
     short = new Float64Array(n);
-  // links to a layer stand in rows for two states, with zeros up to a multiple of 16
-  const padded = 16 * Math.ceil(m / 16),
-    linksTo = (layer) => 2 * padded * Math.ceil(layer / 2),
-    linkPlace = (i) => 2 * padded * (i >> 1) + (i & 1);
+  // what leads to a number of a layer stands in a row of `links`; in the file, in rows for two states, with zeros up to 16
+  const links = [],
+    padded = 16 * Math.ceil(m / 16);
+  for (let layer = m, first = 0; layer < n; first += 2 * padded * Math.ceil(layer / 2), layer += m)
+    for (let j = 0; j < m; j += 1)
+      links.push(
+        Float64Array.from({ length: layer }, (_, i) => arrays.links[first + 2 * padded * (i >> 1) + 2 * j + (i & 1)]),
+      );
   const partner = (j) => (j < half ? j + half : j - half);
   const polynomial = (table, x) => {
     let sum = table[0];
@@ -501,12 +505,12 @@ function linear(numbers, arrays) {
       before[i] = Math.floor((column[i] * d[i]) / ONE);
       if (i < 2 * half) before[i] += gated[partner(i)];
     }
-    for (let layer = m, first = 0; layer < n; first += linksTo(layer), layer += m)
-      for (let i = 0; i < layer; i += 1) {
-        let sum = 0;
-        for (let j = 0, at = first + linkPlace(i); j < m; j += 1, at += 2) sum += links[at] * gated[layer + j];
-        before[i] += Math.floor(sum / 2 ** linkBits);
-      }
+    for (let layer = m; layer < n; layer += m) {
+      const sums = new Float64Array(layer);
+      for (let j = layer; j < layer + m; j += 1)
+        for (let i = 0, row = links[j - m]; i < layer; i += 1) sums[i] += row[i] * gated[j];
+      for (let i = 0; i < layer; i += 1) before[i] += Math.floor(sums[i] / 2 ** linkBits);
+    }
     for (let i = 0; i < n; i += 1) before[i] = cut(before[i], 2 ** 27);
     before[n] = column[n];
   }
@@ -523,12 +527,11 @@ function linear(numbers, arrays) {
       const { d, s, b } = parts(entry);
       for (let j = 0; j < m; j += 1) read[j] = j < 2 * half ? x[partner(j)] : 0;
       for (let i = 0; i < n; i += 1) short[i] = Math.floor(x[i] / 2 ** readShift);
-      for (let layer = m, first = 0; layer < n; first += linksTo(layer), layer += m) {
-        for (let j = layer; j < layer + m; j += 1) read[j] = 0;
-        for (let i = 0; i < layer; i += 1)
-          for (let j = layer, at = first + linkPlace(i); j < layer + m; j += 1, at += 2)
-            read[j] += short[i] * links[at];
-        for (let j = layer; j < layer + m; j += 1) read[j] = Math.floor((read[j] * 2 ** readShift) / 2 ** linkBits);
+      for (let j = m; j < n; j += 1) {
+        const row = links[j - m];
+        let sum = 0;
+        for (let i = 0; i < row.length; i += 1) sum += short[i] * row[i];
+        read[j] = Math.floor((sum * 2 ** readShift) / 2 ** linkBits);
       }
       for (let j = 0; j < n; j += 1) {
         const gated = Math.floor((read[j] * s[j]) / 2 ** (j < m ? 22 : gateBits));
