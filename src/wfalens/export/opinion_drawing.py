@@ -145,7 +145,7 @@ def _examples(
     shown, words = finding["examples"][:2], re.findall("“(.+?)”", finding["claim"])
     labels = [f" (label: {each['truth']})" if each.get("truth") else "" for each in shown]
     answers = [
-        fitted(f"{_before(each)}{_answer(each)}{label}", size, (0.7 if wide else 1) * width, bold=True)
+        fitted(f"{_before(each)}{_answer(each)}{label}", size, (0.7 if wide else 2) * width, bold=True)
         for each, label in zip(shown, labels, strict=True)
     ]
     room = width - max((width_of(each, size, bold=True) for each in answers), default=0) - 24 if wide else width
@@ -154,9 +154,11 @@ def _examples(
     for each, quote, answer in zip(shown, quotes, answers, strict=True):
         colour = _type_colour(names.index(each["class"])) if each["class"] in names else "ink"
         canvas.add(Text((x, y), quote, size, italic=True, link={"text": str(each["text"])}))
-        y += 0 if wide else 1.36 * size
-        canvas.add(Text((beside if wide else x, y), answer, size, colour, True))
-        y += round(1.45 * size)
+        if wide:
+            canvas.add(Text((beside, y), answer, size, colour, True))
+            y += round(1.45 * size)
+        else:
+            y = _paragraph(canvas, answer, size, (x, y + 1.36 * size), 2, colour, bold=True, width=width) + 2
     return y
 
 
@@ -351,7 +353,7 @@ def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float)
     sides = line.towards[:5], line.against[:5]
     most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
     for pushes, name, colour in zip(sides, names, (high, low), strict=True):
-        head = fitted(f"{found.unit.title()}s that push towards {name}", 17, 358, bold=True)
+        head = fitted(f"These push towards {name}", 17, 358, bold=True)
         canvas.add(Text((16, y + 8), head, 17, colour, True))
         y = _bars(canvas, _pushed(pushes), (16, y + 20), 358, most, colour) + 18
     idle = sorted(line.idle, key=lambda each: not each.expected)[:4]
