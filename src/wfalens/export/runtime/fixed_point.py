@@ -359,7 +359,6 @@ class _LinearTables:
             "state_one": _LINEAR_ONE,
             "lossy": 0,
             "blocks": 0,
-            "row_one": 1,
             "first_shift": self._first_shift,
         }
         start = np.append(factors.start / scales.state, 1.0) * _LINEAR_ONE

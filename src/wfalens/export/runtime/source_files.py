@@ -20,7 +20,6 @@ from wfalens.export.exporters import Content, exporter
 from wfalens.export.runtime.fixed_point import IN_MEMORY, Tables, drawn_texts, importance, make_tables, outputs
 from wfalens.export.subset import chosen_ids
 from wfalens.messages import percent
-from wfalens.text.vocabulary import UNKNOWN
 
 _HEADER_NUMBERS = ("classes", "free_classes", "states", "most_explained")
 _SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
@@ -87,7 +86,6 @@ def runtime_tables(
     if states is not None or threshold:
         raise InputError("a runtime has all states and all weights", code="states")
     ids = chosen_ids(wfa, words)
-    ids = ids[ids != UNKNOWN]
     most = None if max_bytes is None else _bytes(max_bytes)
     expected = wfa.decide(wfa.weights(drawn_texts(wfa) if texts is None else wfa.encoder.encode(texts)))
     measured = drawn_texts(wfa) if texts is None else replace(wfa.encoder, forms=None).encode(texts)
@@ -184,7 +182,6 @@ def _source(tables: Tables, header: str) -> str:
     numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
     defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
     given = {name: array for name, array in tables.arrays.items() if len(array)}
-    types = list[str]()
     if not tables.numbers["linear"]:
         fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
         types = [f"typedef uint{32 if fits else 64}_t wfa_sum;"]
