@@ -194,7 +194,7 @@ class Findings(Result):
             {
                 "kind": each.kind.replace("_", " "),
                 "claim": each.claim,
-                "95 % interval": each.interval,
+                "figure": each.interval,
                 "n": each.n,
             }
             for each in self.findings
