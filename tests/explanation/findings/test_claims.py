@@ -151,6 +151,8 @@ def test_the_model_is_not_asked_more_often_than_allowed(queries):
     before = model.queries
     found = wl.findings(wfa, model, new, train=train, queries=queries)
     assert model.queries - before <= found.calls <= queries
+    assert queries > 300 or found.skipped
+    assert all(each in found.details() for each in found.skipped)
 
 
 def test_without_labels_nothing_is_said_of_mistakes(asked):

@@ -168,6 +168,7 @@ class Findings(Result):
             lines.append(f"{each.kind.replace('_', ' ')}: {each.claim} ({each.interval}; {each.n:,} cases)")
             lines += [f"    “{shortened(printable(one.text))}”: {one.answer}" for one in each.examples]
             lines += [f"    {each.advice}"] if each.advice else []
+        lines += [f"not asked, as the calls did not suffice: {', '.join(self.skipped)}"] if self.skipped else []
         return "\n".join(lines)
 
     def with_files(self, files: Mapping[str, str]) -> Findings:
