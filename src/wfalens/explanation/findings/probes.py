@@ -113,8 +113,8 @@ def _for_all(
         label = min(found, key=lambda at: found[at].value)
         if found[label].high >= least and any(each.low <= least for each in found.values()):
             return None
-        said = sentence(NOT_LEARNED if found[label].high < least else LEARNED, label, found[label])
-        return replace(said, cases=len(cases[label]))
+        found_claim = sentence(NOT_LEARNED if found[label].high < least else LEARNED, label, found[label])
+        return replace(found_claim, cases=len(cases[label]))
 
     return ProbeResult(code, tuple(samples.values()), claim, 0)
 
@@ -246,6 +246,8 @@ def _by_ends(talk: Interview, texts: list[str], parts: list[list[str]], named: t
     answers, (what, verb) = talk.ask(texts).argmax(1), named
     usual = np.bincount(answers).max() / len(texts)  # with which any text would agree
     same = [talk.ask(part).argmax(1) == answers for part in parts]
+    lengths = np.array([len(text) for text in texts])
+    is_usual = lengths >= np.median(lengths)  # of shorter texts an end is nearly all
 
     def claim(first: Estimate, last: Estimate) -> Claim | None:
         side = int(last.value > first.value)
@@ -257,7 +259,7 @@ def _by_ends(talk: Interview, texts: list[str], parts: list[list[str]], named: t
             f"The {one} {what} of a text {verb}: the answer is the same without the rest for {percent(best.value)} of "
             f"the texts; with the {another} {what} alone for {percent(other.value)}"
         )
-        return Claim(DANGEROUS, text, best, *_pair(texts, parts[side], same[side]))
+        return Claim(DANGEROUS, text, best, *_pair(texts, parts[side], same[side] & is_usual))
 
     return ProbeResult("ends", tuple(same), claim, len(texts), SHARE)
 
