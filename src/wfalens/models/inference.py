@@ -127,12 +127,14 @@ def _asked(
     at_once = tokens_per_call(model)
     if asks_every_prefix(model):  # few texts, so that progress is shown soon, but no small batches of long ones
         at_once = max(TOKENS_PER_BATCH, _TEXTS_PER_CALL * len(ids.values) // max(1, len(ids)))
-    progress.start(task, len(ids.values))
-    for tokens, answer in passes_of_model(
-        model, lambda part: (len(part.values), ask(model, part)), ids.chunks(at_once)
-    ):
+
+    def size(part: Ragged[np.int32]) -> int:
+        return len(part) if ask is _whole_texts else len(part.values)
+
+    progress.start(task, size(ids))
+    for done, answer in passes_of_model(model, lambda part: (size(part), ask(model, part)), ids.chunks(at_once)):
         yield answer
-        progress.advance(tokens)
+        progress.advance(done)
     progress.finish()
 
 

@@ -353,13 +353,18 @@ def missing(shares, sizes, names):
 def test_classes_that_are_missed_are_named_and_a_rare_one_comes_first():
     names = ("sport", "world", "health")
     model, wfa, corpus = missing((0.05, 0.45, 0.5), (200, 200, 80), names)
-    found = wl.findings(wfa, model, corpus, queries=QUERIES)
-    assert found.findings[0].code == "rare:health"
-    assert found.findings[0].figure == 0.5
-    assert "misses 50 % of the “health” texts (29 % of all texts): it takes 50 % for “sport”" in found.findings[0].claim
+    overused, *found = wl.findings(wfa, model, corpus, queries=QUERIES)
+    answers = model.predict_proba(corpus.texts).argmax(1)
+    taken = [int(np.sum((answers == at) & (corpus.labels != at))) for at in range(3)]
+    assert overused.code == "overused"
+    assert overused.figure == max(taken) / 480
+    assert f"for “{names[np.argmax(taken)]}” by mistake" in overused.claim
+    assert found[0].code == "rare:health"
+    assert found[0].figure == 0.5
+    assert "misses 50 % of the “health” texts (29 % of all texts): it takes 50 % for “sport”" in found[0].claim
     missed = {each.code: each.figure for each in found if each.code.startswith(("rare", "confusion"))}
     assert missed == {"rare:health": 0.5, "confusion:world": 0.45}  # sport is missed less often than the mean
-    assert all(each.truth == "health" != each.class_name for each in found.findings[0].examples)
+    assert all(each.truth == "health" != each.class_name for each in found[0].examples)
 
 
 def test_a_figure_is_said_with_its_interval_and_the_cases_that_it_rests_on():

@@ -40,9 +40,9 @@ _CALLS, _PAID_CALLS = 20_000, 4_000  # at most, unless another limit is given
 _ERROR = 0.05  # probability that any interval of a list misses
 _FEWEST = 4  # words or texts that a mean needs
 _FIRST = (  # the most useful claims; within one, as the probe gives them
-    "rare", "missed", "negation", "ends", "many points", "inflection", "accuracy", "misleading", "calibration",
-    "confusion", "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast", "unknown",
-    "intensity",
+    "overused", "rare", "missed", "negation", "ends", "many points", "inflection", "accuracy", "misleading",
+    "calibration", "confusion", "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast",
+    "unknown", "intensity",
 )  # fmt: skip
 _MANY_POINTS = 0.25  # change of a probability, or of a share
 _PER_PROBE = 3  # claims of one probe, such as misleading words

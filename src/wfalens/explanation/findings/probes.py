@@ -577,12 +577,31 @@ def calibration(talk: Interview) -> Iterator[ProbeResult]:
 def confusion(talk: Interview) -> Iterator[ProbeResult]:
     """Which classes does it miss more often than the others, and what does it take their texts for?"""
     if talk.answered is not None and (~talk.answered.right).sum() >= _MISTAKES:
+        if len(talk.names) > 2:
+            yield _overused(talk, talk.answered)
         trained = talk.seen if talk.seen is not None and talk.seen.labels is not None else talk.new
         counts = np.bincount(trained.labels_in(talk.names), minlength=len(talk.names))
         for label, count in enumerate(counts.tolist()):
             detected = len(talk.names) == 2 and talk.opinions == [label]
             code = "rare" if _RARE * count <= counts.max() else "missed" if detected else "confusion"
             yield _missed(talk, f"{code}:{talk.names[label]}", talk.answered, label)
+
+
+def _overused(talk: Interview, every: Answered) -> ProbeResult:
+    """How often it takes texts for the class that it gives most often by mistake."""
+    mistakes = every.kept(~every.right)
+    label = int(np.bincount(mistakes.answers).argmax())
+    taken = (every.answers == label) & ~every.right
+
+    def claim(found: Estimate) -> Claim | None:
+        share = percent(float(taken.sum()) / len(mistakes.texts))
+        text = (
+            f"It takes {percent(found.value)} of all texts for “{talk.name(label)}” by mistake: {share} of its errors"
+        )
+        shown = mistakes.kept(mistakes.answers == label).surest[:2]
+        return Claim(NOT_LEARNED, text, found, shown) if found.low > RELEVANT else None
+
+    return ProbeResult("overused", (taken,), claim, len(taken), SHARE, len(talk.names))
 
 
 def _missed(talk: Interview, code: str, every: Answered, label: int) -> ProbeResult:
