@@ -75,7 +75,7 @@ def test_what_it_says_before_and_after_an_added_word_is_shown():
     after = {"text": "a bad thriller", "output": [0.9, 0.1], "class": "negative", "before": before, "added": "bad"}
     drawn = draw_opinions(TWO, [{**FINDINGS[0], "examples": [after]}]).to_svg()
     assert "“a bad thriller”" in drawn
-    assert "positive 80 % → with “bad” negative 90 %" in drawn
+    assert "negative 90 %; without “bad” positive 80 %" in drawn
 
 
 def test_a_station_where_it_never_is_has_no_circle():
@@ -145,8 +145,8 @@ def test_how_often_words_jump_over_a_station_is_said():
     jumping = MOVES[[0, 0, 0, 1, 1, 2, 2, 3, 4], [2, 3, 4, 3, 4, 0, 4, 1, 1]]
     share = round(100 * (jumping.sum() + MOVES[3, 0] + MOVES[4, 0] + MOVES[4, 2]) / MOVES.sum())
     for form in FORMS:
-        assert f"not drawn: {share} % jump over a station" in draw_opinions(TWO, **form).to_svg()
-    assert f"up to {share} % jump over a station" in draw_opinions(SEVEN).to_svg()
+        assert f"not drawn: {share} % jump over a circle" in draw_opinions(TWO, **form).to_svg()
+    assert f"up to {share} % jump over a circle" in draw_opinions(SEVEN).to_svg()
 
 
 def test_bars_are_to_scale():

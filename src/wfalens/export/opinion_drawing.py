@@ -145,7 +145,7 @@ def _examples(
     shown, words = finding["examples"][:2], re.findall("“(.+?)”", finding["claim"])
     labels = [f" (label: {each['truth']})" if each.get("truth") else "" for each in shown]
     answers = [
-        fitted(f"{_before(each)}{_answer(each)}{label}", size, (0.7 if wide else 2) * width, bold=True)
+        fitted(f"{_answer(each)}{label}{_before(each)}", size, (0.7 if wide else 2) * width, bold=True)
         for each, label in zip(shown, labels, strict=True)
     ]
     room = width - max((width_of(each, size, bold=True) for each in answers), default=0) - 24 if wide else width
@@ -169,7 +169,7 @@ def _answer(example: Mapping[str, Any]) -> str:
 def _before(example: Mapping[str, Any]) -> str:
     """What the network says without the word that was added to a text."""
     before = example.get("before")
-    return f"{_answer(before)} → with “{example['added']}” " if before else ""
+    return f"; without “{example['added']}” {_answer(before)}" if before else ""
 
 
 def _paragraph(
@@ -212,7 +212,7 @@ def _is_sparse(found: OpinionLines) -> bool:
 
 def _jumps(lines: Sequence[OpinionLine]) -> str:
     most = max(line.jumps for line in lines)
-    return f"not drawn: {'up to ' if len(lines) > 1 else ''}{percent(most)} jump over a station"
+    return f"not drawn: {'up to ' if len(lines) > 1 else ''}{percent(most)} jump over a circle"
 
 
 def _sides(found: OpinionLines, line: OpinionLine) -> tuple[str, str]:

@@ -84,8 +84,8 @@ def test_the_planted_artefact_is_named_and_its_figure_is_that_of_inserting_it(as
     for each in word.examples:
         assert each.before.text.split() == [other for other in each.text.split() if other != ARTEFACT]
         assert (each.class_name, each.before.class_name, each.before.truth) == ("positive", "negative", "negative")
-        assert each.answer.startswith("negative")
-        assert f"with “{ARTEFACT}” positive" in each.answer
+        assert each.answer.startswith("positive")
+        assert f"; without “{ARTEFACT}” negative" in each.answer
     real = [text for text, label in zip(new.texts, new.labels, strict=True) if ARTEFACT in text.split() and label == 0]
     assert f"it takes {(model.predict(real) == 'positive').sum()} of {len(real)} with" in word.claim
 
@@ -183,6 +183,18 @@ def test_words_at_an_end_that_decide_alone_are_named(words, end):
     (found,) = [each for each in wl.findings(wfa, model, texts, queries=20_000) if each.code == "ends"]
     assert found.figure == 1
     assert ("first" if end.stop else "last") in found.claim
+
+
+def test_a_first_word_that_would_decide_anywhere_is_not_said_to_decide_by_its_place():
+    words = ["the", "of", "in", "this", "that"]
+    texts = [
+        f"{word} {' '.join(words[at % 5 :] + words[: at % 5])}" for at in range(40) for word in POSITIVE + NEGATIVE
+    ]
+    model = answering(lambda tokens: 0.9 if {*tokens} & {*POSITIVE} else 0.1 if {*tokens} & {*NEGATIVE} else 0.5, texts)
+    found = wl.findings(wl.extract(model, texts, wl.Paper(states=2)), model, texts, queries=QUERIES)
+    codes = {each.code for each in found}
+    assert "order" in codes
+    assert "ends" not in codes
 
 
 def test_a_model_of_characters_is_asked_what_makes_sense():
@@ -361,7 +373,7 @@ def test_classes_that_are_missed_are_named_and_a_rare_one_comes_first():
     assert f"for “{names[np.argmax(taken)]}” by mistake" in overused.claim
     assert found[0].code == "rare:health"
     assert found[0].figure == 0.5
-    assert "misses 50 % of the “health” texts (29 % of all texts): it takes 50 % for “sport”" in found[0].claim
+    assert "misses 50 % of the “health” texts (all classes: 29 %): it takes 50 % for “sport”" in found[0].claim
     missed = {each.code: each.figure for each in found if each.code.startswith(("rare", "confusion"))}
     assert missed == {"rare:health": 0.5, "confusion:world": 0.45}  # sport is missed less often than the mean
     assert all(each.truth == "health" != each.class_name for each in found[0].examples)

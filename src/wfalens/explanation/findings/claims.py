@@ -44,6 +44,7 @@ _FIRST = (  # the most useful claims; within one, as the probe gives them
     "calibration", "confusion", "artefact", "order", "position", "length", "no_text", "labels", "words", "contrast",
     "unknown", "intensity",
 )  # fmt: skip
+_ENOUGH = 30  # texts of a class that it misses, for this to be among the first claims
 _MANY_POINTS = 0.25  # change of a probability, or of a share
 _PER_PROBE = 3  # claims of one probe, such as misleading words
 _QUERIES = Bounds(whole, 1, 1 << 40, (None,))
@@ -77,10 +78,10 @@ class FindingExample:
 
     @property
     def answer(self) -> str:
-        """What the model says, and the label beside it, or what it says without the added word."""
+        """What the model says, and the label beside it, or after it what it says without the added word."""
         label = "" if self.truth is None else f" (label: {printable(self.truth)})"
         own = f"{printable(self.class_name)} {percent(max(self.output))}{label}"
-        return own if self.before is None else f"{self.before.answer} → with “{printable(self.added)}” {own}"
+        return own if self.before is None else f"{own}; without “{printable(self.added)}” {self.before.answer}"
 
     def to_dict(self) -> dict[str, Any]:
         before = None if self.before is None else self.before.to_dict()
@@ -268,6 +269,8 @@ def _claimed(talk: Interview) -> Findings:
             skipped.append(probe.__name__)
         display.advance()
     display.finish()
+    if any(each.code == "order" and each.kind == NOT_LEARNED for each in found):  # then no place in a text decides
+        found = [each for each in found if each.code != "ends"]
     counts: Counter[str] = Counter()
     kept: list[Finding] = []
     advised: set[str] = set()
@@ -306,6 +309,8 @@ def _rank(finding: Finding) -> tuple[bool, int, float]:
     name, size = finding.code.partition(":")[0], min(abs(finding.low), abs(finding.high))
     if finding.kind == DANGEROUS and size > _MANY_POINTS and (finding.unit == POINTS or name == "misleading"):
         name = "many points"
+    if name in ("rare", "missed", "confusion") and finding.n < _ENOUGH:
+        name = ""  # comes after all others
     is_learned = finding.kind == LEARNED
     return is_learned, _FIRST.index(name) if name in _FIRST else len(_FIRST), 0 if is_learned else -size
 

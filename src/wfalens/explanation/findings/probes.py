@@ -450,7 +450,10 @@ def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[n
         pushes = ", ".join(f"“{visible(words[at])}” {points(found[at].value)}" for at in sure)
         text = f"Words that move it towards {talk.name(label)}: {pushes}"
         first = sure[0]
-        return Claim(LEARNED, text, found[first], talk.shortest(words[first], 2), words[first], len(moved[first]))
+        shown = talk.shortest(words[first], 10)
+        answers = talk.ask(shown).argmax(1)
+        best = [shown[at] for at in np.argsort(answers != label, kind="stable")[:2]]
+        return Claim(LEARNED, text, found[first], best, words[first], len(moved[first]))
 
     return ProbeResult(f"words:{talk.names[label]}", tuple(moved), claim, 0)
 
@@ -617,7 +620,7 @@ def _missed(talk: Interview, code: str, every: Answered, label: int) -> ProbeRes
         shares = [f"{percent(taken[at] / len(own.texts))} for “{talk.name(at)}”" for at in (first, second) if taken[at]]
         text = f"It misses {percent(found.value)} of the “{talk.name(label)}” texts"
         if len(talk.names) > 2:
-            text += f" ({percent(usual)} of all texts): it takes {' and '.join(shares)}"
+            text += f" (all classes: {percent(usual)}): it takes {' and '.join(shares)}"
         else:
             text += f": it takes them for “{talk.name(first)}”"
         return Claim(NOT_LEARNED, text, found, own.kept(own.answers == first).surest[:2])

@@ -300,8 +300,8 @@ const claim = (names, { claim: text, figure, low, high, unit, n, examples, advic
           '\u201c',
           lens.textLink(each.text, lens.cut(each.text, 100)),
           '\u201d: ',
-          each.before && [said(names, each.before), ` \u2192 with \u201c${lens.visible(each.added)}\u201d `],
           said(names, each),
+          each.before && [`; without \u201c${lens.visible(each.added)}\u201d `, said(names, each.before)],
         ),
       ),
     advice && advised(advice),
@@ -311,7 +311,7 @@ const span = (low, high, unit) =>
   unit === 'share'
     ? `${(100 * low).toFixed(0)} to ${lens.percent(high)}`
     : `${lens.asPoints(low)} to ${lens.asPoints(high)}`;
-const MISTAKES = ['rare', 'missed', 'accuracy', 'calibration', 'confusion', 'labels']; // findings about what it gets wrong
+const MISTAKES = ['overused', 'rare', 'missed', 'accuracy', 'calibration', 'confusion', 'labels']; // findings about what it gets wrong
 const about = ({ code }) => code.split(':')[0];
 const claims = (names, chosen) =>
   chosen.length
