@@ -107,10 +107,10 @@ class Finding:
 
     @property
     def interval(self) -> str:
-        """The figure with its interval."""
+        """The figure with its interval; one of a single text has none."""
         shown = [signed(each) if self.unit == POINTS else percent(each) for each in (self.figure, self.low, self.high)]
         unit = " points" if self.unit == POINTS else ""
-        return f"{shown[0]}{unit}, 95 %: {shown[1]} to {shown[2]}"
+        return f"{shown[0]}{unit}" + (f", 95 %: {shown[1]} to {shown[2]}" if self.low < self.high else "")
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "examples": [each.to_dict() for each in self.examples]}
