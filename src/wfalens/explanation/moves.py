@@ -74,7 +74,8 @@ def require_readable(wfa: WFA) -> Serving:
     if found is None:
         raise InputError(
             f"this automaton has {wfa.states} states and a row for every word, too many to read; extract one that "
-            "carries a readable automaton (the automatic method), or a readable automaton alone (Readable)",
+            "carries a readable automaton (the automatic method), or a readable automaton alone (Readable); its "
+            "strongest moves can be exported as DOT",
             code="not-readable",
         )
     return found

@@ -10,7 +10,7 @@ from tests.errors import raises
 from wfalens.automaton import Fitted, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.explanation import nearness_of
-from wfalens.robustness import Edits, Substitutes, certify_texts
+from wfalens.robustness import CertifyOptions, Edits, Substitutes, certify_model, certify_texts
 from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, certify, certify_choices
 from wfalens.robustness.certify.edits import (
     Option,
@@ -281,3 +281,16 @@ def test_what_cannot_be_certified_is_refused(newsroom_wfa):
         certify(newsroom_wfa, "match", given_words, changes=-1)
     with raises("no-words"):
         certify_texts(newsroom_wfa, [""], given_words)
+
+
+def test_without_substitutes_words_are_only_inserted(newsroom_wfa):
+    text = "court hears the case"
+    options = CertifyOptions(substitutes=0, insert=("the",), changes=1)
+    (found,) = certify_model(newsroom_wfa, [text], options).certificates
+    words = newsroom_wfa.encoder.tokens(text)
+    variants = [words, *([*words[:at], "the", *words[at:]] for at in range(len(words) + 1))]
+    label = newsroom_wfa.class_names.index(found.label)
+    lowest = newsroom_wfa.predict_proba([" ".join(each) for each in variants])[:, label].min()
+    assert found.variants == len(variants)
+    assert lowest - 0.01 < found.lowest <= lowest + 1e-9
+    assert {*found.witness} <= {*words, "the"}

@@ -166,7 +166,9 @@ def _edits_of(
     """
     vocabulary = wfa.encoder.vocabulary
     words = set(chain.from_iterable(nonempty_tokens(wfa, texts)))
-    if neighbours is not None:
+    if options.substitutes == 0:
+        substitutes = Substitutes({})
+    elif neighbours is not None:
         if options.spare_stop_words:
             neighbours = {word: others for word, others in neighbours.items() if not is_stop_word(word)}
         substitutes = Substitutes.listed(wfa, neighbours, options.substitutes, of=words)

@@ -17,7 +17,7 @@ class CertifyOptions(Options):
 
     of: str = option(AUTOMATON, "Whose class is proven: automaton, its readable automaton, or the network.", SUBJECTS)
     substitutes: int | None = option(
-        None, "Words that may replace a word (5 near words; all of a list).", Bounds(whole, 1, 10**6, (None,))
+        None, "Words that may replace a word (5 near words; all of a list); 0: none.", Bounds(whole, 0, 10**6, (None,))
     )
     max_semantic: float | str | None = option(None, "Largest cosine distance of near words: a number or a quantile.")
     spare_stop_words: bool = option(False, "Leave stop words as they are.")
